@@ -1,0 +1,57 @@
+"""Builds the typer application from the command files and turns errors into messages and exit codes."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import typer
+
+from psymem._version import __version__
+from psymem.errors import PsymemError
+
+COMMANDS: tuple[str, ...] = ()
+"""Command files in this folder, in the order in which ``psymem --help`` lists them."""
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"psymem {__version__}")
+        raise typer.Exit
+
+
+def build() -> typer.Typer:
+    """Return the application with every command registered; imports no heavy package."""
+    app = typer.Typer(
+        name="psymem",
+        help="What a language model's memory and expectations say about human reading.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+    @app.callback()
+    def _root(
+        version: bool = typer.Option(False, "--version", help="Print the version.", callback=_print_version, is_eager=True),
+    ) -> None:
+        """What a language model's memory and expectations say about human reading."""
+
+    for command in COMMANDS:
+        import_module(f"psymem.cli.{command}").register(app)
+    return app
+
+
+def main() -> None:
+    """Run the command line; a PsymemError prints its message to stderr and ends with exit code 2."""
+    try:
+        build()(standalone_mode=True)
+    except PsymemError as error:
+        _fail(str(error), 2)
+    except KeyboardInterrupt:
+        _fail("Interrupted; finished files were kept, nothing is half-written.", 130)
+
+
+def _fail(message: str, code: int) -> None:
+    typer.echo(f"psymem: {message}", err=True)
+    sys.exit(code)

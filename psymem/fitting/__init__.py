@@ -1,0 +1,1 @@
+"""See the architecture notes in CONTRIBUTING.md."""

@@ -1,0 +1,100 @@
+"""Writing results: whole files or none, each table with a sidecar that says where it came from.
+
+Everything is written under a temporary name in the same folder and moved into place, so that a full disk,
+Ctrl-C or a crash leaves no half-written result and never damages an earlier one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from psymem._version import __version__
+from psymem.errors import OutputError
+
+RECORDED_PACKAGES = ("numpy", "pandas", "scipy", "torch", "transformers", "tokenizers", "formulaic", "statsmodels")
+
+
+def write_atomically(path: Path, write: Callable[[Path], None]) -> Path:
+    """Call ``write(temporary_path)``, then move the file to `path`.
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be made or written to, or the disk is full. Nothing is left behind.
+    """
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+    except OSError as error:
+        raise OutputError(f"Cannot write into {path.parent}: {error.strerror}. Choose another folder with --out.") from error
+    os.close(handle)
+    try:
+        write(Path(temporary))
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise OutputError(f"Could not write {path}: {error.strerror or error}. No part of it was kept.") from error
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+    return path
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write UTF-8 text atomically."""
+    return write_atomically(path, lambda p: p.write_text(text, encoding="utf-8"))
+
+
+def write_json(path: Path, content: Any) -> Path:
+    """Write JSON atomically; NaN becomes null."""
+    return write_text(path, json.dumps(_plain(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def write_table(frame: pd.DataFrame, path: Path, provenance: Mapping[str, Any]) -> Path:
+    """Write `frame` as UTF-8 CSV (missing values as NA) and its sidecar ``<stem>.json`` beside it."""
+    path = Path(path)
+    write_json(path.with_suffix(".json"), {**base_provenance(), **provenance, "table": path.name, "rows": len(frame)})
+    return write_atomically(path, lambda p: frame.to_csv(p, index=False, na_rep="NA", lineterminator="\n"))
+
+
+def base_provenance(command: str | None = None) -> dict[str, Any]:
+    """Return command, psymem version, package versions, Python and platform."""
+    return {
+        "command": command or " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        "psymem": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": {p: v for p in RECORDED_PACKAGES if (v := _version(p))},
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _plain(value: Any) -> Any:
+    """Turn numpy and pandas scalars, paths and NaN into what JSON knows."""
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(v) for v in value]
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, float):
+        return value if value == value and abs(value) != float("inf") else None
+    if value is None or isinstance(value, (str, int, bool)):
+        return value
+    return str(value)

@@ -1,0 +1,74 @@
+"""Names that users type, and the code behind them, loaded on first use.
+
+Adding a model, measure, engine or reader is one new file and one row here. Listing names imports nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from psymem.errors import UnknownNameError
+
+
+class Registry:
+    """A table from a name to ``"module:attribute"``.
+
+    Parameters
+    ----------
+    kind
+        What the names name, in the user's words; used in error messages.
+    rows
+        Name to import location.
+    """
+
+    def __init__(self, kind: str, rows: Mapping[str, str]) -> None:
+        self.kind, self._rows = kind, dict(rows)
+
+    def names(self) -> list[str]:
+        """All names, in the order of the table."""
+        return list(self._rows)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._rows
+
+    def load(self, name: str) -> Any:
+        """Import and return what `name` stands for.
+
+        Raises
+        ------
+        UnknownNameError
+            If the name is not in the table; near names are offered.
+        """
+        if name not in self._rows:
+            raise UnknownNameError(self.kind, name, self._rows)
+        module, attribute = self._rows[name].split(":")
+        return getattr(import_module(module), attribute)
+
+
+MEASURES = Registry(
+    "measure",
+    {
+        "surprisal": "psymem.measures.surprisal:Surprisal",
+        "relative-attention": "psymem.measures.relative_attention:RelativeAttention",
+        "attention-entropy": "psymem.measures.attention_entropy:AttentionEntropy",
+    },
+)
+
+BACKENDS = Registry(
+    "kind of model",
+    {
+        "recurrent": "psymem.backends.recurrent:RecurrentBackend",
+        "toy": "psymem.backends.toy:ToyBackend",
+    },
+)
+
+ENGINES = Registry(
+    "fitting engine",
+    {
+        "profiled": "psymem.fitting.profiled:fit_profiled",
+        "statsmodels": "psymem.fitting.statsmodels_engine:fit_statsmodels",
+        "lme4": "psymem.fitting.lme4_engine:fit_lme4",
+    },
+)

@@ -1,0 +1,67 @@
+"""Trace: what a backend returns for one text. Frozen, numpy only, no model in sight.
+
+Rows of every array are tokens in reading order; BOS and padding never appear. A value that is not defined
+(the first word of a model without BOS, attention before there is anything to attend to) is NaN, never 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from psymem.errors import ModelError
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Token-level record of one text read by one model.
+
+    Attributes
+    ----------
+    tokens
+        Token strings, length T.
+    word_index
+        (T,) int: which word (0-based) each token belongs to; never decreases.
+    logprob
+        (T,) float64: natural log of p(token | everything before it); NaN where undefined.
+    oov
+        (T,) bool: the token stands for an unknown word.
+    attention
+        (layers, heads, T, T) float: weight at query token i on key token j < i (j <= i for transformers).
+        A row sums to 1, or is NaN throughout where there is nothing to attend to. None if the model has none.
+    entropy
+        (T,) float64: entropy (nats) of the next-token distribution from which the token was drawn, or None.
+    extras
+        Further per-token arrays by name (model fixations, memory), first axis T.
+    """
+
+    tokens: tuple[str, ...]
+    word_index: np.ndarray
+    logprob: np.ndarray
+    oov: np.ndarray
+    attention: np.ndarray | None = None
+    entropy: np.ndarray | None = None
+    extras: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check shapes and order, so that no measure has to."""
+        n = len(self.tokens)
+        for name in ("word_index", "logprob", "oov"):
+            if getattr(self, name).shape != (n,):
+                raise ModelError(f"Trace.{name} has shape {getattr(self, name).shape}, expected ({n},).")
+        if n and (np.diff(self.word_index) < 0).any():
+            raise ModelError("Trace.word_index must not decrease.")
+        if self.attention is not None and self.attention.shape[-2:] != (n, n):
+            raise ModelError(f"Trace.attention has shape {self.attention.shape}, expected (layers, heads, {n}, {n}).")
+
+    @property
+    def n_words(self) -> int:
+        """Number of words read."""
+        return int(self.word_index[-1]) + 1 if len(self.tokens) else 0
+
+    def first_pieces(self) -> np.ndarray:
+        """(n_words,) int: position of each word's first token; -1 for a word without tokens."""
+        first = np.full(self.n_words, -1)
+        first[self.word_index[::-1]] = np.arange(len(self.tokens))[::-1]
+        return first
