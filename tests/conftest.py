@@ -1,0 +1,46 @@
+"""Fixtures shared by all tests; tests never need a network."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+SHARED = Path(os.environ.get("PSYMEM_SHARED", REPOSITORY.parent / "shared"))
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """Folder of real data beside the checkout; on other machines the test skips."""
+    if not (SHARED / "data").is_dir():
+        pytest.skip(f"the real data are not on this machine ({SHARED})")
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def rscript() -> str:
+    """Path of Rscript with lme4 and lmerTest; on other machines the test skips."""
+    program = shutil.which("Rscript")
+    if program is None:
+        pytest.skip("R is not installed")
+    found = subprocess.run(
+        [program, "-e", "suppressMessages({library(lme4); library(lmerTest)})"], capture_output=True, check=False
+    )
+    if found.returncode:
+        pytest.skip("R lacks lme4 or lmerTest")
+    return program
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """A seeded generator, so that two runs draw the same numbers."""
+    return np.random.default_rng(20231206)
