@@ -18,7 +18,7 @@ SPILLOVER = "spillover"
 
 
 def model_family(name: str) -> str:
-    """Name that instances share: "cbr-rnn" for "cbr-rnn/1" and "cbr-rnn/2"; any other name is its own family."""
+    """Name that instances share: "cbr-rnn" for "cbr-rnn/1"; any other name is a family of its own."""
     instance = re.fullmatch(r"([A-Za-z0-9_.-]+)/\d+", name)
     return instance.group(1) if instance else name
 
@@ -34,7 +34,8 @@ def out_of_vocabulary(scores: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row per item, role and word: ``item, role, word, conditions, models`` (the last two joined by commas).
+        One row per item, role and word: ``item, role, word, conditions, models`` (the last two joined by
+        commas).
     """
     if "oov" not in scores.columns:
         return pd.DataFrame(columns=["item", "role", "word", "conditions", "models"])
@@ -64,9 +65,9 @@ def leave_out_items(scores: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     if kept.empty and len(scores):
         words = sorted(left_out["word"].unique())
         raise DataError(
-            f"All {scores['item'].nunique()} items have a target, attractor or critical word outside the vocabulary "
-            f"of the model ({', '.join(words[:10])}{', ...' if len(words) > 10 else ''}), so nothing is left to "
-            "analyse. Use other items or another model, or keep them with --keep-oov."
+            f"All {scores['item'].nunique()} items have a target, attractor or critical word outside the model's "
+            f"vocabulary ({', '.join(words[:10])}{', ...' if len(words) > 10 else ''}), so nothing is left to analyse. "
+            "Use other items or another model, or keep them with --keep-oov."
         )
     return kept, left_out
 
@@ -74,21 +75,23 @@ def leave_out_items(scores: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 def region_rows(scores: pd.DataFrame, measures: Sequence[str], factors: Sequence[str]) -> pd.DataFrame:
     """Return one row per model instance, item, condition and region with the value of each measure.
 
-    Regions are "critical" and those of the spillover words ("spillover_1", ...). Where a region has several words,
-    surprisal is their sum and every other measure their mean.
+    Regions are "critical" and those of the spillover words ("spillover_1", ...). Where a region has several
+    words, surprisal is their sum and every other measure their mean.
 
     Raises
     ------
     DataError
         If a text has no critical word.
     """
-    require_columns(scores, ["model", "text_id", "item", "condition", "region", "role", *factors, *measures], "the scores")
+    require_columns(
+        scores, ["model", "text_id", "item", "condition", "region", "role", *factors, *measures], "the scores"
+    )
     words = scores[scores["role"].isin([CRITICAL, SPILLOVER])]
     without = set(scores["text_id"]) - set(words.loc[words["role"] == CRITICAL, "text_id"])
     if without:
         raise DataError(
-            f"{len(without)} text(s) have no word with the role 'critical', the first is {sorted(without)[0]!r}. "
-            "Mark the word at which the measures are read."
+            f"{len(without)} text(s) have no word with the role 'critical', the first is "
+            f"{sorted(without)[0]!r}. Mark the word at which the measures are read."
         )
     words = words.assign(region=words["region"].where(words["role"] == SPILLOVER, CRITICAL))
     keys = ["model", "item", "condition", *factors, "region"]
