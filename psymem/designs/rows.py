@@ -64,9 +64,10 @@ def leave_out_items(scores: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     kept = scores[~scores["item"].isin(left_out["item"])]
     if kept.empty and len(scores):
         words = sorted(left_out["word"].unique())
+        listed = ", ".join(words[:10]) + (", ..." if len(words) > 10 else "")
         raise DataError(
-            f"All {scores['item'].nunique()} items have a target, attractor or critical word outside the model's "
-            f"vocabulary ({', '.join(words[:10])}{', ...' if len(words) > 10 else ''}), so nothing is left to analyse. "
+            f"All {scores['item'].nunique()} items have a target, attractor or critical word outside the "
+            f"vocabulary of the model ({listed}), so nothing is left to analyse. "
             "Use other items or another model, or keep them with --keep-oov."
         )
     return kept, left_out

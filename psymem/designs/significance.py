@@ -48,9 +48,9 @@ COMPARABLE = ("surprisal_bits", "relative_attention")
 AS_GIVEN = "as given"
 
 _ONE_INSTANCE = (
-    "Not estimable: with one model instance there is one value per item and condition, so that a by-item slope "
-    "cannot be told from the residual. (1|item) is then the paired t-test over items and already allows items "
-    "to differ."
+    "Not estimable: with one model instance there is one value per item and condition, so that a by-item "
+    "slope cannot be told from the residual. (1|item) is then the paired t-test over items and already lets "
+    "items differ."
 )
 
 
