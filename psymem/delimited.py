@@ -10,6 +10,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -137,7 +138,7 @@ def _parse(text: str, path: Path, separator: str, quoting: bool) -> Iterator[tup
 
 
 def _nonblank(rows: Iterator[tuple[int, list[str]]], skip: int) -> list[tuple[int, list[str]]]:
-    return [(n, cells) for n, cells in rows if n > skip and any(c.strip() for c in cells)]
+    return [(n, cells) for n, cells in rows if n > skip and "".join(cells).strip()]
 
 
 def _find_separator(text: str, path: Path, quoting: bool) -> str:
@@ -193,7 +194,7 @@ def _note_changes(
     blanks = [n for (n, cells), clean in zip(rows[1:], table, strict=True) if cells != clean]
     if blanks:
         notes.append(
-            f"Blanks around cells of {path.name} were dropped in {len(blanks)} row(s), first: row {blanks[0]}."
+            f"Blanks around cells of {path.name} were dropped in {len(blanks)} row(s), first row {blanks[0]}."
         )
     numbers = [n for n, _ in rows]
     gaps = sorted(set(range(numbers[0], numbers[-1])) - set(numbers))
@@ -214,7 +215,7 @@ def _numbers_or_text(read: Delimited, column: str, notes: list[str]) -> pd.Serie
     cells = read.frame[column]
     missing = cells.isin(MISSING_NUMBERS)
     values = cells[~missing]
-    if values.str.fullmatch(_ZERO_PADDED).any():
+    if values[values.str.startswith("0")].str.fullmatch(_ZERO_PADDED).any():
         return cells
     if values.str.fullmatch(_NUMBER).all():
         return _to_numbers(cells.mask(missing))
@@ -225,8 +226,10 @@ def _numbers_or_text(read: Delimited, column: str, notes: list[str]) -> pd.Serie
 
 
 def _to_numbers(cells: pd.Series) -> pd.Series:
-    whole = cells.notna().all() and cells.str.fullmatch(r"[+-]?\d{1,18}").all()
-    return cells.astype("int64" if whole else "float64")
+    if cells.notna().all():
+        with suppress(ValueError, OverflowError):
+            return cells.astype("int64")
+    return cells.astype("float64")
 
 
 def _decimal_points(read: Delimited, column: str, values: pd.Series, notes: list[str]) -> pd.Series:

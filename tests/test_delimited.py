@@ -57,7 +57,7 @@ def test_plain_comma_separated_utf8_needs_no_note(tmp_path):
             ["a.csv was read as Windows-1252 text: row 5 has 'café'. Save it as CSV UTF-8 if that is wrong."],
         ),
         ("a,b\n 1 ,2\n\n,\n3,4\n", [
-            "Blanks around cells of a.csv were dropped in 1 row(s), first: row 2.",
+            "Blanks around cells of a.csv were dropped in 1 row(s), first row 2.",
             "2 empty row(s) of a.csv were skipped, the first is row 3.",
         ]),
         ("sep=;\na;b\n1;2\n", ["a.csv is separated by semicolons."]),
