@@ -39,6 +39,7 @@ class Backend(Protocol):
         progress: Progress | None = None,
         *,
         names: Sequence[str] | None = None,
+        needs: frozenset[str] | None = None,
     ) -> list[Trace]:
         """Read each text on its own, in any order, and return their Traces in the order given.
 
@@ -50,6 +51,8 @@ class Backend(Protocol):
             Called as texts are finished.
         names
             What to call each text in messages; its number otherwise.
+        needs
+            The part of `provides` that will be looked at; the rest may be left out. None for everything.
         """
         ...
 

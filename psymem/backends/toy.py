@@ -44,6 +44,7 @@ class ToyBackend:
         progress: Progress | None = None,
         *,
         names: Sequence[str] | None = None,
+        needs: frozenset[str] | None = None,
     ) -> list[Trace]:
         """Read each text; see `psymem.backends.base.Backend`."""
         check_texts(texts, self.name, self.max_words, names)
