@@ -66,7 +66,8 @@ class _Recurrence(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, rate: float, compute: torch.dtype, embedded: Tensor, *blocks: Tensor) -> Tensor:
-        wq, bq, gq, cq, wz, bz, gz, cz, wf, bf, gf, cf = (b.to(compute) for b in blocks)
+        wq, bq, wz, bz, wf, bf = (blocks[i].to(compute) for i in (0, 1, 4, 5, 8, 9))
+        gq, cq, gz, cz, gf, cf = (blocks[i] for i in (2, 3, 6, 7, 10, 11))  # LayerNorm keeps its own in float32
         t_max, b, d = embedded.shape
         e = embedded.to(compute)
         from_embedding = torch.cat([wq[:, :d], wz[:, :d]])  # (5d, d)

@@ -75,6 +75,10 @@ def test_bfloat16_stays_near_float32():
     full, half = hidden_states(model, tokens()), hidden_states(model, tokens(), torch.bfloat16)
     assert half.dtype == torch.bfloat16
     assert (full - half.float()).abs().max() < 0.1
+    expected, found = gradients(model, full), gradients(model, half)
+    for name in expected:
+        cosine = torch.nn.functional.cosine_similarity(expected[name].flatten(), found[name].flatten(), dim=0)
+        assert cosine > 0.995, name
 
 
 @pytest.mark.parametrize("attention", ["uniform", "none"])
