@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,8 @@ def _locate(name: str | Path) -> Checkpoint:
     try:
         return checkpoints.describe(name)
     except UnknownNameError as unknown:
+        if get_close_matches(str(name), unknown.known, cutoff=0.75):  # a slip of the pen, not a hub id
+            raise
         folder = _fetch(str(name), unknown)
         return Checkpoint(str(name), folder)
 
@@ -79,7 +82,9 @@ def _fetch(name: str, unknown: UnknownNameError) -> Path:
         return Path(snapshot_download(name, allow_patterns=wanted, etag_timeout=5, max_workers=2))
     except (HFValidationError, RepositoryNotFoundError):
         raise unknown from None
-    except (LocalEntryNotFoundError, OSError, RuntimeError):
+    except OSError as error:
+        if not isinstance(error, (LocalEntryNotFoundError, ConnectionError, TimeoutError)):
+            raise CheckpointError(f"Could not fetch {name} from the Hugging Face hub: {error}.") from error
         why = "is switched off (HF_HUB_OFFLINE)" if os.environ.get("HF_HUB_OFFLINE") else "cannot be reached"
         raise UnknownNameError(
             "model",

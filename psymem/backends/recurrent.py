@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from psymem.alignment import Alignment, align_pieces
-from psymem.backends.base import Progress, check_texts, text_name
+from psymem.backends.base import Progress, check_texts, sentence_case, text_name
 from psymem.checkpoints import Checkpoint, describe
 from psymem.errors import ModelError
 from psymem.models.storage import MAX_TOKENS, StoredModel, architecture_named, load_checkpoint
@@ -117,7 +117,7 @@ class RecurrentBackend:
         for number, alignment in enumerate(aligned):
             if len(alignment.ids) > self.max_tokens:
                 raise ModelError(
-                    f"{text_name(number, names)} has {len(alignment.ids)} tokens in {len(texts[number])} words; "
+                    f"{sentence_case(text_name(number, names))} has {len(alignment.ids)} tokens in {len(texts[number])} words; "
                     f"{self.name} reads at most {self.max_tokens} at a time. Split it into sentences."
                 )
         return aligned
