@@ -12,8 +12,12 @@ import platform
 import shutil
 import sys
 import tempfile
+<<<<<<< HEAD
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+=======
+from collections.abc import Callable, Iterable, Mapping
+>>>>>>> main
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -84,6 +88,7 @@ def write_table(frame: pd.DataFrame, path: Path, provenance: Mapping[str, Any]) 
     return write_atomically(path, lambda p: frame.to_csv(p, index=False, na_rep="NA", lineterminator="\n"))
 
 
+<<<<<<< HEAD
 @contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
     """Give an empty folder to write into; move what it holds into `folder` when the block ends well.
@@ -157,6 +162,23 @@ def _move_files(source: Path, target: Path) -> None:
                 os.replace(file, target / file.name)
     if interrupted is not None:
         raise interrupted
+=======
+def write_table_pieces(pieces: Iterable[pd.DataFrame], path: Path, provenance: Mapping[str, Any]) -> int:
+    """As `write_table`, for a table that comes in pieces and need not fit into memory; returns the row count."""
+    path = Path(path)
+    rows = 0
+
+    def write(temporary: Path) -> None:
+        nonlocal rows
+        with temporary.open("w", encoding="utf-8", newline="") as stream:
+            for piece in pieces:
+                piece.to_csv(stream, index=False, header=rows == 0, na_rep="NA", lineterminator="\n")
+                rows += len(piece)
+
+    write_atomically(path, write)
+    write_json(path.with_suffix(".json"), {**base_provenance(), **provenance, "table": path.name, "rows": rows})
+    return rows
+>>>>>>> main
 
 
 def base_provenance(command: str | None = None) -> dict[str, Any]:
