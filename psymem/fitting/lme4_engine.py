@@ -38,7 +38,9 @@ def fit_lme4(spec: FitSpec, data: ModelData) -> Fit:
             "Use --engine statsmodels, or leave the engine out."
         )
     if spec.intervals == "profile":
-        raise EngineError("The engine lme4 gives Wald intervals only; use --engine profiled for profile intervals.")
+        raise EngineError(
+            "The engine lme4 gives Wald intervals only; use --engine profiled for profile intervals."
+        )
     result = run(RModel(r_formula(data), r_columns(data), spec.reml, spec.family))
     return _as_fit(spec, data, result)
 

@@ -94,21 +94,6 @@ def find_rscript() -> str | None:
     return inside or shutil.which("Rscript")
 
 
-def describe() -> tuple[bool, str]:
-    """Say whether engine lme4 can run, and how or what to do: one sentence for ``psymem doctor``."""
-    if _pymer4_problem() is None:
-        return True, "R's lme4 through pymer4"
-    program = find_rscript()
-    if program is None:
-        return False, f"R was not found. {RECIPE}"
-    asked = 'cat(as.character(packageVersion("lme4")), as.character(packageVersion("lmerTest")))'
-    done = subprocess.run([program, "-e", asked], capture_output=True, check=False)
-    if done.returncode:
-        return False, f"R ({program}) has no lme4 or no lmerTest. {RECIPE}"
-    lme4, lmertest = done.stdout.decode().split()[-2:]
-    return True, f"R's lme4 {lme4} and lmerTest {lmertest} through {program}"
-
-
 # Rscript ---------------------------------------------------------------------------------------------------
 def _run_rscript(model: RModel, folder: Path) -> None:
     program = find_rscript()
@@ -134,7 +119,10 @@ def _refusal(stderr: str, code: int) -> EngineError:
     if missing:
         return EngineError(f"R has no package {missing.group(1)}, which the engine lme4 needs. {RECIPE}")
     found = re.search(r"Error(?: in .*?)?\s*:\s*(.*?)(?:\nCalls:|\nExecution halted|\Z)", stderr, re.DOTALL)
-    words = " ".join((found.group(1) if found else stderr).split()) or f"it ended with exit code {code} and no message"
+    words = (
+        " ".join((found.group(1) if found else stderr).split())
+        or f"it ended with exit code {code} and no message"
+    )
     return EngineError(
         f"lme4 could not fit the model: {words}. The engine 'profiled' may fit it, or say more plainly what is wrong."
     )
