@@ -126,8 +126,8 @@ class Effect:
 def add_predictors(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a copy of `frame` with the predictors that the formulas use.
 
-    ``single_attr`` (any attractor), ``gram_attr`` (the attractor agrees with the verb) and ``sem_attr`` (it fits
-    the verb's meaning) are logical; ``attraction`` and ``violation`` get the level order of `LEVELS`.
+    ``single_attr`` (any attractor), ``gram_attr`` (the attractor agrees with the verb) and ``sem_attr`` (it
+    fits the verb's meaning) are logical; ``attraction`` and ``violation`` get the level order of `LEVELS`.
     """
     attraction = frame["attraction"].astype(str)
     ordered = {f: pd.Categorical(frame[f], categories=list(levels)) for f, levels in LEVELS.items()}
@@ -142,8 +142,9 @@ def add_predictors(frame: pd.DataFrame) -> pd.DataFrame:
 def human_effect(weights: Mapping[str, float]) -> tuple[float, float, float]:
     """Human effect in percentage points and its 95% interval, from the published percentages.
 
-    The standard error of a percentage is the width of its interval over 3.92; conditions count as independent,
-    since each person saw one trial. This is a reading of published summaries, not the original analysis.
+    The standard error of a percentage is the width of its interval over 3.92; conditions count as
+    independent, since each person saw one trial. This is a reading of published summaries, not the original
+    analysis.
     """
     points = sum(w * HUMAN_PERCENTAGES[c][0] for c, w in weights.items())
     widths = {c: (HUMAN_PERCENTAGES[c][2] - HUMAN_PERCENTAGES[c][1]) / 3.92 for c in weights}
