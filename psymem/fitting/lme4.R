@@ -82,6 +82,12 @@ psymem_report <- function(model, said, folder) {
   writeLines(enc2utf8(psymem_messages(model, said)), file.path(folder, "messages.txt"), useBytes = TRUE)
 }
 
+# The same for a REML fit made elsewhere; `ml` refits it by maximum likelihood.
+psymem_report_refit <- function(model, folder, ml) {
+  if (ml) model <- lmerTest::as_lmerModLmerTest(lme4::refitML(model))
+  psymem_report(model, character(), folder)
+}
+
 psymem_main <- function(folder) {
   settings <- readLines(file.path(folder, "settings.txt"))
   fitted <- psymem_fit(stats::as.formula(settings[1]), psymem_read(folder), settings[2] == "TRUE", settings[3])
