@@ -12,12 +12,8 @@ import platform
 import shutil
 import sys
 import tempfile
-<<<<<<< HEAD
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-=======
-from collections.abc import Callable, Iterable, Mapping
->>>>>>> main
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -88,7 +84,6 @@ def write_table(frame: pd.DataFrame, path: Path, provenance: Mapping[str, Any]) 
     return write_atomically(path, lambda p: frame.to_csv(p, index=False, na_rep="NA", lineterminator="\n"))
 
 
-<<<<<<< HEAD
 @contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
     """Give an empty folder to write into; move what it holds into `folder` when the block ends well.
@@ -162,7 +157,8 @@ def _move_files(source: Path, target: Path) -> None:
                 os.replace(file, target / file.name)
     if interrupted is not None:
         raise interrupted
-=======
+
+
 def write_table_pieces(pieces: Iterable[pd.DataFrame], path: Path, provenance: Mapping[str, Any]) -> int:
     """As `write_table`, for a table that comes in pieces and need not fit into memory; returns the row count."""
     path = Path(path)
@@ -176,9 +172,10 @@ def write_table_pieces(pieces: Iterable[pd.DataFrame], path: Path, provenance: M
                 rows += len(piece)
 
     write_atomically(path, write)
-    write_json(path.with_suffix(".json"), {**base_provenance(), **provenance, "table": path.name, "rows": rows})
+    write_json(
+        path.with_suffix(".json"), {**base_provenance(), **provenance, "table": path.name, "rows": rows}
+    )
     return rows
->>>>>>> main
 
 
 def base_provenance(command: str | None = None) -> dict[str, Any]:

@@ -223,27 +223,21 @@ def attraction(
     >>> result.effects[["measure", "effect", "estimate", "p", "consistent"]]  # doctest: +SKIP
     """
     from psymem.data.stimuli import read_item_set
-    from psymem.designs.reading import load_models, measures_for, read_items
+    from psymem.designs.reading import scoring_run
     from psymem.outputs import check_writable
 
     if out is not None:
         check_writable(Path(out))
     item_set = read_item_set(stimuli)
-    models = load_models(model)
-    chosen = measures_for(measures, models, item_set)
-    scores = read_items(item_set, models, chosen, progress)
+    run = scoring_run(item_set, model, measures)
     result = analyse(
-        scores,
+        pd.concat(list(run.chunks(progress=progress)), ignore_index=True),
         item_set.factors,
         attraction=item_set.design == DESIGN,
-        measures=[column for measure in chosen for column in measure.columns],
+        measures=[column for measure in run.measures for column in measure.columns],
         tests=tests,
         keep_oov=keep_oov,
-        about={
-            "item_set": _item_set_facts(item_set),
-            "models": {m.name: m.provenance() for m in models},
-            "seed": seed,
-        },
+        about={"item_set": _item_set_facts(item_set), **run.provenance(), "seed": seed},
     )
     if out is not None:
         result.save(out)

@@ -29,7 +29,8 @@ table { border-collapse: collapse; font: 13px/1.4 system-ui, sans-serif; margin:
 th, td { padding: .25rem .6rem; text-align: right; white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; }
 thead th { border-bottom: 1.5px solid #222; } tbody tr:last-child td { border-bottom: 1.5px solid #222; }
-tr.slopes td { color: #666; border-bottom: 1px solid #e4e4e4; } .scroll { overflow-x: auto; }
+tr.slopes td { color: #666; border-bottom: 1px solid #e4e4e4; }
+.scroll { overflow-x: auto; }
 td.text { text-align: left; white-space: normal; } .small { font-size: .85rem; color: #555; }
 blockquote { border-left: 3px solid #0072B2; margin: .8rem 0; padding: .1rem 1rem; background: #f4f8fb; }
 figure { margin: 1rem 0; } img { max-width: 100%; height: auto; } figcaption { font-size: .85rem; color: #555; }
@@ -97,9 +98,7 @@ def _facts(result: FactorialResult) -> str:
     item_set, run = _item_set(result), base_provenance()
     facts = [("command", run["command"]), ("item set", str(item_set.get("name", "")))]
     facts += [("items file sha256", str(item_set["sha256"]))] if "sha256" in item_set else []
-    facts += [
-        (f"model {name}", _model_fact(about)) for name, about in dict(result.about.get("models", {})).items()
-    ]
+    facts += [(f"model {m.get('model', '')}", _model_fact(m)) for m in result.about.get("models", [])]
     facts += [
         ("measures", ", ".join(result.measures)),
         ("engine, alpha", f"{result.tests.engine}, {result.tests.alpha:g}"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,8 +56,8 @@ def provenance(result: FactorialResult) -> dict[str, Any]:
     """Facts for the sidecars: input, models with checksums, settings."""
     tests = result.tests
     return {
-        **_plain(result.about),
-        "measures": list(result.measures),
+        **{str(k): v for k, v in result.about.items()},
+        "measure_columns": list(result.measures),
         "items_analysed": result.n_items,
         "items_left_out": result.items_left_out,
         "keep_oov": result.keep_oov,
@@ -72,10 +71,6 @@ def provenance(result: FactorialResult) -> dict[str, Any]:
             "spillover": tests.spillover,
         },
     }
-
-
-def _plain(about: Mapping[str, Any]) -> dict[str, Any]:
-    return {str(k): v for k, v in about.items()}
 
 
 def _save_figure(figure: Figure, path: Path) -> None:

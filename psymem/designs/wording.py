@@ -101,7 +101,8 @@ def _materials(result: FactorialResult) -> str:
             "the attractor or the critical word was not in the vocabulary of the model"
         )
     elif result.keep_oov and len(result.left_out):
-        text += f"; {result.left_out['item'].nunique()} of them have an out-of-vocabulary word at one of these places"
+        kept = result.left_out["item"].nunique()
+        text += f"; {kept} of them have an out-of-vocabulary subject noun, attractor or critical word"
     return text + "."
 
 
@@ -208,7 +209,7 @@ def _changed(result: FactorialResult) -> str:
 
 
 def result_sentences(result: FactorialResult) -> list[str]:
-    """Describe every effect at the critical word in one sentence per model and measure, whatever its direction."""
+    """Describe every effect at the critical word, one sentence per model and measure."""
     critical = result.effects[result.effects["region"] == CRITICAL]
     sentences = []
     for (model, measure), part in critical.groupby(["model", "measure"], sort=False):
