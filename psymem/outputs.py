@@ -160,7 +160,7 @@ def _move_files(source: Path, target: Path) -> None:
 
 
 def write_table_pieces(pieces: Iterable[pd.DataFrame], path: Path, provenance: Mapping[str, Any]) -> int:
-    """As `write_table`, for a table that comes in pieces and need not fit into memory; returns the row count."""
+    """As `write_table`, for a table in pieces that need not fit into memory; returns the row count."""
     path = Path(path)
     rows = 0
 

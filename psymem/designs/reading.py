@@ -42,15 +42,14 @@ def scoring_run(
     """
     if measures:
         return Run(item_set.words, models, list(measures))
-    backends = load_backends(models)
+    backends = load_backends(models)  # type: ignore[arg-type]
     roles = {role for cell in item_set.words["role"].unique() for role in cell.split()}
     candidates = [MEASURES.load(name)() for name in DEFAULT_MEASURES]
-    able = [
-        m for m in candidates if all(m.requires <= b.provides for b in backends) and set(m.roles) <= roles
-    ]
+    given = frozenset.intersection(*(b.provides for b in backends))
+    able = [m for m in candidates if m.requires <= given and set(m.roles) <= roles]
     if not able:
         raise MeasureError(
-            f"None of {', '.join(DEFAULT_MEASURES)} can be had from all of {', '.join(b.name for b in backends)} "
-            f"for the item set {item_set.name}."
+            f"None of the measures {', '.join(DEFAULT_MEASURES)} can be had for the item set {item_set.name} "
+            f"from {', '.join(b.name for b in backends)}."
         )
     return Run(item_set.words, backends, able)

@@ -33,7 +33,8 @@ tr.slopes td { color: #666; border-bottom: 1px solid #e4e4e4; }
 .scroll { overflow-x: auto; }
 td.text { text-align: left; white-space: normal; } .small { font-size: .85rem; color: #555; }
 blockquote { border-left: 3px solid #0072B2; margin: .8rem 0; padding: .1rem 1rem; background: #f4f8fb; }
-figure { margin: 1rem 0; } img { max-width: 100%; height: auto; } figcaption { font-size: .85rem; color: #555; }
+figure { margin: 1rem 0; } img { max-width: 100%; height: auto; }
+figcaption { font-size: .85rem; color: #555; }
 code { font-size: .85em; overflow-wrap: anywhere; }
 """
 

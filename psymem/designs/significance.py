@@ -12,7 +12,7 @@ import pandas as pd
 
 from psymem.designs.effects import AS_PUBLISHED, ATTRACTION_EFFECTS, BY_ITEM_SLOPES, STRUCTURES, Effect
 from psymem.designs.rows import CRITICAL, model_family, regions_of
-from psymem.errors import EngineError, FitError, FormulaError
+from psymem.errors import FitError, FormulaError
 from psymem.fitting.fit import fit
 from psymem.fitting.multiplicity import adjust
 from psymem.fitting.result import Fit
@@ -134,7 +134,15 @@ def effects_table(
                     found += [{**here, **row} for row in _attraction_rows(part, measure, tests)]
                 else:
                     found += [{**here, **row} for row in _formula_rows(part, measure, factors, tests)]
+    _raise_if_all_failed(found)
     return _finished(pd.DataFrame(found), tests.alpha)
+
+
+def _raise_if_all_failed(found: Sequence[Mapping[str, Any]]) -> None:
+    """Raise the first error if no effect could be estimated: then the engine or the data are to blame."""
+    errors = [row["error"] for row in found if "error" in row]
+    if errors and all(pd.isna(row.get("estimate", np.nan)) for row in found):
+        raise errors[0]
 
 
 def _attraction_rows(part: pd.DataFrame, measure: str, tests: Tests) -> Iterator[dict[str, Any]]:
@@ -167,10 +175,10 @@ def _one_effect(
     about = {"random_effects": random_effects, "formula": formula}
     try:
         fitted = fit(rows, formula, engine=engine)
-    except (FormulaError, EngineError):
+    except FormulaError:
         raise
     except FitError as error:
-        return {**about, "note": f"Not estimable: {error}"}
+        return {**about, "note": f"Not estimable: {error}", "error": error}
     return {**about, **_coefficient(fitted, effect.term)}
 
 

@@ -194,16 +194,16 @@ def _changed(result: FactorialResult) -> str:
     p = critical.pivot(index=keys, columns="structure", values="p").reindex(
         columns=[AS_PUBLISHED, BY_ITEM_SLOPES]
     )
-    p = p.dropna()
+    p = p.set_axis(["intercepts", "slopes"], axis=1).dropna()
     alpha = result.tests.alpha
-    differing = p[(p[AS_PUBLISHED] < alpha) != (p[BY_ITEM_SLOPES] < alpha)]
+    differing = p[(p["intercepts"] < alpha) != (p["slopes"] < alpha)]
     if differing.empty:
         return f"Here both versions agree on which effects are significant at {alpha:g}."
     subtraction = {e.name: e.subtraction for e in ATTRACTION_EFFECTS}
     named = [
-        f"{subtraction[effect]} in {short_name(measure).lower()} (p {p_value(row[AS_PUBLISHED])} against "
-        f"{p_value(row[BY_ITEM_SLOPES])} with slopes)"
-        for (_, measure, effect), row in differing.iterrows()
+        f"{subtraction[row.effect]} in {short_name(row.measure).lower()} (p {p_value(row.intercepts)} against "
+        f"{p_value(row.slopes)} with slopes)"
+        for row in differing.reset_index().itertuples()
     ]
     return f"Here the two versions disagree at {alpha:g} on {listing(named)}."
 
@@ -213,13 +213,15 @@ def result_sentences(result: FactorialResult) -> list[str]:
     critical = result.effects[result.effects["region"] == CRITICAL]
     sentences = []
     for (model, measure), part in critical.groupby(["model", "measure"], sort=False):
-        chosen = part.groupby("effect", sort=False).apply(_to_cite, include_groups=False)
-        shown = [
-            f"{row['subtraction'] if pd.notna(row['subtraction']) else effect} {_numbers(row, str(measure))}"
-            for effect, row in chosen.iterrows()
-        ]
+        chosen = [_to_cite(rows) for _, rows in part.groupby("effect", sort=False)]
+        shown = [f"{effect_name(row)} {_numbers(row, str(measure))}" for row in chosen]
         sentences.append(f"{short_name(str(measure))}, {model}: {'; '.join(shown)}.".replace(" - ", " − "))
     return sentences
+
+
+def effect_name(row: pd.Series) -> str:
+    """Return the subtraction of an effect, or the coefficient's name where there is none."""
+    return str(row["effect"] if pd.isna(row["subtraction"]) else row["subtraction"])
 
 
 def _to_cite(rows: pd.DataFrame) -> pd.Series:
