@@ -201,9 +201,9 @@ def _changed(result: FactorialResult) -> str:
         return f"Here both versions agree on which effects are significant at {alpha:g}."
     subtraction = {e.name: e.subtraction for e in ATTRACTION_EFFECTS}
     named = [
-        f"{subtraction[row.effect]} in {short_name(row.measure).lower()} (p {p_value(row.intercepts)} against "
-        f"{p_value(row.slopes)} with slopes)"
-        for row in differing.reset_index().itertuples()
+        f"{subtraction[str(row['effect'])]} in {short_name(str(row['measure'])).lower()} "
+        f"(p {p_value(row['intercepts'])} against {p_value(row['slopes'])} with slopes)"
+        for _, row in differing.reset_index().iterrows()
     ]
     return f"Here the two versions disagree at {alpha:g} on {listing(named)}."
 
