@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -18,8 +17,6 @@ from psymem.designs.rows import CRITICAL, regions_of
 from psymem.outputs import base_provenance
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from psymem.designs.factorial import FactorialResult
 
 STYLE = """
@@ -39,15 +36,15 @@ code { font-size: .85em; overflow-wrap: anywhere; }
 """
 
 
-def report_html(result: FactorialResult, figures: Mapping[str, Figure]) -> str:
+def report_html(result: FactorialResult, images: Mapping[str, bytes]) -> str:
     """Return the report as one HTML page.
 
     Parameters
     ----------
     result
         The result.
-    figures
-        From `psymem.designs.figures.figures`; the ones at page width are shown.
+    images
+        Figures by file name, as PNG; the ones at page width are shown.
     """
     title = f"{', '.join(result.models)} on {_item_set(result).get('name', 'an item set')}"
     sections = [
@@ -55,7 +52,7 @@ def report_html(result: FactorialResult, figures: Mapping[str, Figure]) -> str:
         _section("What was run", _facts(result)),
         _section("Items left out", _left_out(result)),
         _section("Effects at the critical word", _effects(result)),
-        _section("Figures", _figures(result, figures)),
+        _section("Figures", _figures(result, images)),
         _section("Which version to cite", _paragraph(wording.which_to_cite(result))),
         _section(
             "Methods paragraph", f"<blockquote>{_paragraph(wording.methods_paragraph(result))}</blockquote>"
@@ -216,24 +213,18 @@ def _reading(result: FactorialResult) -> str:
     return f'<p class="small">{escape(text)}</p><ul class="small">{rows}</ul>'
 
 
-def _figures(result: FactorialResult, figures: Mapping[str, Figure]) -> str:
+def _figures(result: FactorialResult, images: Mapping[str, bytes]) -> str:
     shown = []
-    for name, figure in figures.items():
+    for name, image in images.items():
         if name.endswith("_column"):
             continue
         caption = by_item_note(result) if name.endswith("by_item") else means_note(result)
+        encoded = base64.b64encode(image).decode("ascii")
         shown.append(
-            f'<figure><img alt="{escape(caption)}" src="data:image/png;base64,{_png(figure)}">'
+            f'<figure><img alt="{escape(caption)}" src="data:image/png;base64,{encoded}">'
             f"<figcaption>{escape(name)}.pdf. {escape(caption)}</figcaption></figure>"
         )
     return "".join(shown)
-
-
-def _png(figure: Figure) -> str:
-    """Return the figure as base64 text, 180 dpi."""
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=180)
-    return base64.b64encode(buffer.getvalue()).decode("ascii")
 
 
 def _means(result: FactorialResult) -> str:

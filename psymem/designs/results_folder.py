@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,13 +27,15 @@ def save(result: FactorialResult, folder: Path) -> list[Path]:
         If the folder cannot be written or the disk is full; nothing is left behind.
     """
     about = provenance(result)
-    drawn = figures(result)
+    drawn = {name: (_pdf(figure), _png(figure)) for name, figure in figures(result).items()}
+    page = report_html(result, {name: png for name, (_, png) in drawn.items()})
     with whole_folder(folder) as temporary:
         for name, table in tables(result).items():
             write_table(table, temporary / f"{name}.csv", about)
-        for name, figure in drawn.items():
-            _save_figure(figure, temporary / name)
-        write_text(temporary / "report.html", report_html(result, drawn))
+        for name, (pdf, png) in drawn.items():
+            (temporary / f"{name}.pdf").write_bytes(pdf)
+            (temporary / f"{name}.png").write_bytes(png)
+        write_text(temporary / "report.html", page)
         names = sorted(p.name for p in temporary.iterdir())
     return [folder / name for name in names]
 
@@ -73,7 +76,15 @@ def provenance(result: FactorialResult) -> dict[str, Any]:
     }
 
 
-def _save_figure(figure: Figure, path: Path) -> None:
-    """Save as PDF (no creation date, so that the same run gives the same file) and as PNG, 300 dpi."""
-    figure.savefig(path.with_suffix(".pdf"), metadata={"CreationDate": None})
-    figure.savefig(path.with_suffix(".png"), dpi=300)
+def _pdf(figure: Figure) -> bytes:
+    """Return the figure as PDF, without its creation date, so that the same run gives the same file."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="pdf", metadata={"CreationDate": None})
+    return buffer.getvalue()
+
+
+def _png(figure: Figure) -> bytes:
+    """Return the figure as PNG, 300 dpi."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=300)
+    return buffer.getvalue()

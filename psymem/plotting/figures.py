@@ -56,6 +56,7 @@ def means_figure(
         figure.text(
             0.01, 0.03 / height, "\n".join(lines), fontsize=7, va="bottom", color="0.25", linespacing=1.15
         )
+        _freeze(figure)
     return figure
 
 
@@ -96,7 +97,14 @@ def by_item_figure(
         figure.text(
             0.01, 0.03 / height, "\n".join(lines), fontsize=7, va="bottom", color="0.25", linespacing=1.15
         )
+        _freeze(figure)
     return figure
+
+
+def _freeze(figure: Figure) -> None:
+    """Lay the figure out once, so that saving it in several formats is quick and gives the same layout."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
 
 
 def _by_item_panel(
