@@ -46,7 +46,7 @@ def print_result(result: FactorialResult, folder: Path) -> None:
 
 
 def effects_table(effects: pd.DataFrame, model: str, region: str = CRITICAL, *, with_p: bool = True) -> Table:
-    """Return the table of one model: per measure estimate, stars, p, and whether people agree."""
+    """Return the table of one model: per measure estimate, stars, p, and agreement with people."""
     from rich import box
     from rich.table import Table
 
@@ -60,7 +60,7 @@ def effects_table(effects: pd.DataFrame, model: str, region: str = CRITICAL, *, 
     table.add_column("Effect", no_wrap=True)
     compared = effects["human_direction"].notna().any()
     if compared:
-        table.add_column("People", justify="center")
+        table.add_column("People", min_width=6, justify="center")
     for measure in measures:
         table.add_column(short_name(measure).replace(" ", "\n", 1), no_wrap=True)
     for (effect, structure), rows in effects.groupby(["effect", "structure"], sort=False):

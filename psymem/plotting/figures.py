@@ -84,7 +84,7 @@ def by_item_figure(
     models, measures = list(dict.fromkeys(values["model"])), list(dict.fromkeys(values["measure"]))
     lines = textwrap.wrap(note, int(width * 18.5))
     foot = 0.125 * len(lines) + 0.06
-    panel_height = 0.27 * len(effect_labels) + 0.75
+    panel_height = 0.27 * len(effect_labels) + 0.85
     height = panel_height * len(models) + foot
     with paper_style():
         figure, axes = _grid(len(models), len(measures), width, height, bottom=foot)
@@ -118,7 +118,7 @@ def _by_item_panel(
     own = [f[(f["model"] == model) & (f["measure"] == measure)] for f in (values, summary)]
     draw_by_item(own[0], own[1], ax, list(effect_labels))
     ax.set_yticklabels(list(effect_labels.values()))
-    ax.set_xlabel(f"difference in {label(measure)}")
+    ax.set_xlabel(f"effect on\n{label(measure)}")
     ax.set_title(model)
 
 
