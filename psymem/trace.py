@@ -53,7 +53,9 @@ class Trace:
         if n and (np.diff(self.word_index) < 0).any():
             raise ModelError("Trace.word_index must not decrease.")
         if self.attention is not None and self.attention.shape[-2:] != (n, n):
-            raise ModelError(f"Trace.attention has shape {self.attention.shape}, expected (layers, heads, {n}, {n}).")
+            raise ModelError(
+                f"Trace.attention has shape {self.attention.shape}, expected (layers, heads, {n}, {n})."
+            )
 
     @property
     def n_words(self) -> int:

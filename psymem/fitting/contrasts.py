@@ -100,6 +100,12 @@ def as_contrast(column: str, value: Any) -> Contrast:
     else:
         matrix = np.asarray(value)
         columns = tuple(str(k + 1) for k in range(matrix.shape[-1] if matrix.ndim else 0))
-    if matrix.ndim != 2 or not np.issubdtype(matrix.dtype, np.number) or not np.isfinite(matrix.astype(float)).all():
-        raise FitError(f"The contrast matrix of {column!r} has to be a table of finite numbers, levels x columns.")
+    if (
+        matrix.ndim != 2
+        or not np.issubdtype(matrix.dtype, np.number)
+        or not np.isfinite(matrix.astype(float)).all()
+    ):
+        raise FitError(
+            f"The contrast matrix of {column!r} has to be a table of finite numbers, levels x columns."
+        )
     return Contrast("custom", tuple(tuple(float(v) for v in row) for row in matrix), columns)

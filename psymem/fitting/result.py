@@ -143,5 +143,7 @@ class Fit:
         """Return a method of the engine's state, or say that the engine has none."""
         method = getattr(self.state, name, None)
         if method is None:
-            raise EngineError(f"The engine {self.engine!r} gives no {name.replace('_', ' ')}; engine 'profiled' does.")
+            raise EngineError(
+                f"The engine {self.engine!r} gives no {name.replace('_', ' ')}; engine 'profiled' does."
+            )
         return method

@@ -60,7 +60,9 @@ class FitSpec:
         if self.intervals not in INTERVALS:
             raise FitError(f"The kind of interval is {self.intervals!r}; it can be {' or '.join(INTERVALS)}.")
         if not 0 < self.confidence < 1:
-            raise FitError(f"The confidence level is {self.confidence}; it has to lie between 0 and 1, as in 0.95.")
+            raise FitError(
+                f"The confidence level is {self.confidence}; it has to lie between 0 and 1, as in 0.95."
+            )
 
     def changed(self, **changes: Any) -> FitSpec:
         """Return a copy with some fields replaced."""
