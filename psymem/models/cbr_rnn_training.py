@@ -61,7 +61,7 @@ def hidden_states(model: CueBasedRNN, tokens: Tensor, compute: torch.dtype = tor
 def _norm_tanh(
     x: Tensor, gain: Tensor, bias: Tensor, mask: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """tanh LN(x), dropped out; also the tanh before dropout and LayerNorm's mean and 1/sd, for the way back."""
+    """Tanh LN(x), dropped out; also the tanh before dropout and LayerNorm's mean and 1/sd, for the way back."""
     normed, mean, rstd = torch.native_layer_norm(x, [x.shape[-1]], gain, bias, 1e-5)
     y = normed.tanh_()
     return (y if mask is None else y * mask), y, mean, rstd
@@ -73,7 +73,9 @@ class _Recurrence(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, rate: float, compute: torch.dtype, embedded: Tensor, *blocks: Tensor) -> Tensor:
         wq, bq, wz, bz, wf, bf = (blocks[i].to(compute) for i in (0, 1, 4, 5, 8, 9))
-        gq, cq, gz, cz, gf, cf = (blocks[i] for i in (2, 3, 6, 7, 10, 11))  # LayerNorm keeps its own in float32
+        gq, cq, gz, cz, gf, cf = (
+            blocks[i] for i in (2, 3, 6, 7, 10, 11)
+        )  # LayerNorm keeps its own in float32
         t_max, b, d = embedded.shape
         e = embedded.to(compute)
         from_embedding = torch.cat([wq[:, :d], wz[:, :d]])  # (5d, d)
