@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from psymem.errors import FitError
+from psymem.errors import FitError, NotNestedError
 from psymem.fitting.design import ModelData, RandomTerm, build
 from psymem.fitting.multiplicity import adjust
 from psymem.fitting.result import Fit
@@ -95,7 +95,9 @@ def compare(base: Fit, *full: Fit, correction: str = "holm") -> Comparison:
     Raises
     ------
     FitError
-        If a model has other rows or another response than the base, or does not contain it.
+        If a model has other rows or another response than the base.
+    NotNestedError
+        If a model does not contain the base.
     """
     if not full:
         raise FitError("There is nothing to compare the base model with; give at least one larger model.")
@@ -223,11 +225,11 @@ def check_nested(base: Fit, full: Fit) -> None:
             if swapped
             else "A likelihood-ratio test needs a model that contains the base; held-out likelihood (--folds) does not."
         )
-        raise FitError(
+        raise NotNestedError(
             f"{full.formula} does not contain the base {base.formula}: it lacks {', '.join(missing)}. {advice}"
         )
     if full.n_parameters <= base.n_parameters:
-        raise FitError(
+        raise NotNestedError(
             f"{full.formula} and the base {base.formula} are the same model, so there is nothing to test."
         )
 
