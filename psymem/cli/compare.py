@@ -21,21 +21,33 @@ def register(app: typer.Typer) -> None:
     def compare(
         table: Path = typer.Argument(..., help="CSV or TSV file, one observation per row."),
         base: str = typer.Option(..., "--base", help="Formula of the base model, as in lme4."),
-        full: list[str] = typer.Option(..., "--full", help="Formula of a larger model; may be given several times."),
+        full: list[str] = typer.Option(
+            ..., "--full", help="Formula of a larger model; may be given several times."
+        ),
         folds: int = typer.Option(0, "--folds", help="Folds of the cross-validation; 0 for none."),
-        group_by: str = typer.Option("", "--group-by", help="Column whose values are held out whole: text_id, item."),
+        group_by: str = typer.Option(
+            "", "--group-by", help="Column whose values are held out whole: text_id, item."
+        ),
         complete_rows: bool = typer.Option(
             False, "--complete-rows", help="Use only rows that have every variable of every model."
         ),
         where: str | None = typer.Option(None, "--where", help="Rows to use: \"violation == 'double'\"."),
         levels: list[str] = typer.Option([], "--levels", help="Order of categories: attraction=none,double."),
-        contrasts: list[str] = typer.Option([], "--contrasts", help="Coding: attraction=sum (treatment, helmert)."),
+        contrasts: list[str] = typer.Option(
+            [], "--contrasts", help="Coding: attraction=sum (treatment, helmert)."
+        ),
         family: str = typer.Option("gaussian", "--family", help="gaussian or binomial."),
         engine: str = typer.Option("profiled", "--engine", help="profiled, lme4, statsmodels or mixedlm."),
-        correction: str = typer.Option("holm", "--correction", help="For several models: holm, bonferroni or none."),
-        permutations: int = typer.Option(10_000, "--permutations", help="Sign flips of the permutation test."),
+        correction: str = typer.Option(
+            "holm", "--correction", help="For several models: holm, bonferroni or none."
+        ),
+        permutations: int = typer.Option(
+            10_000, "--permutations", help="Sign flips of the permutation test."
+        ),
         seed: int = typer.Option(0, "--seed", help="Seed of folds and permutations."),
-        jobs: int = typer.Option(1, "--jobs", "-j", help="Processes; -1 for all cores. Does not change the result."),
+        jobs: int = typer.Option(
+            1, "--jobs", "-j", help="Processes; -1 for all cores. Does not change the result."
+        ),
         out: Path | None = typer.Option(None, "--out", "-o", help="Folder for comparison.csv and the rest."),
         as_json: bool = typer.Option(False, "--json", help="Print the tables as JSON."),
         quiet: bool = typer.Option(False, "--quiet", "-q", help="No messages."),
@@ -47,6 +59,7 @@ def register(app: typer.Typer) -> None:
         """
         from psymem.cli.model_options import model_options, read_rows
         from psymem.fitting.comparison import complete_rows as completed
+        from psymem.fitting.cross_validation import cross_validate, group_column
         from psymem.fitting.fit import fit
 
         if bool(folds) != bool(group_by):
@@ -61,7 +74,8 @@ def register(app: typer.Typer) -> None:
         tests = _likelihood_ratio(fits, correction, may_fail=bool(folds), quiet=quiet)
         held_out = None
         if folds:
-            held_out = _cross_validation(frame, fits, group_by, folds, permutations, seed, jobs, correction)
+            chances: dict[str, Any] = {"permutations": permutations, "seed": seed, "n_jobs": jobs, "correction": correction}
+            held_out = cross_validate(fits[0], fits[1:], group_column(frame, group_by), folds=folds, **chances)
         _show(tests, held_out, as_json, quiet)
         if out is not None:
             _save(tests, held_out, out, {"input": str(table), "options": options, "engine": engine})
@@ -86,16 +100,6 @@ def _likelihood_ratio(fits: list[Any], correction: str, *, may_fail: bool, quiet
         return None
 
 
-def _cross_validation(
-    frame: Any, fits: list[Any], group_by: str, folds: int, permutations: int, seed: int, jobs: int, correction: str
-) -> CrossValidation:
-    from psymem.fitting.cross_validation import cross_validate, group_column
-
-    groups = group_column(frame, group_by)
-    settings = {"permutations": permutations, "seed": seed, "n_jobs": jobs, "correction": correction}
-    return cross_validate(fits[0], fits[1:], groups, folds=folds, **settings)
-
-
 def _show(tests: Comparison | None, held_out: CrossValidation | None, as_json: bool, quiet: bool) -> None:
     from psymem.cli.frames import print_json, show
 
@@ -111,7 +115,17 @@ def _show(tests: Comparison | None, held_out: CrossValidation | None, as_json: b
     for row in first.itertuples():
         typer.echo(f"{row.model}: {row.formula}")
     if tests is not None:
-        columns = ["model", "parameters", "loglik", "aic", "delta_loglik", "chi_square", "df", "p", "p_adjusted"]
+        columns = [
+            "model",
+            "parameters",
+            "loglik",
+            "aic",
+            "delta_loglik",
+            "chi_square",
+            "df",
+            "p",
+            "p_adjusted",
+        ]
         show(tests.table[columns], f"\nLikelihood-ratio tests, {tests.base.n_obs:,} rows, maximum likelihood")
         for note in tests.notes:
             _say(note, quiet)
@@ -120,13 +134,22 @@ def _show(tests: Comparison | None, held_out: CrossValidation | None, as_json: b
         show(held_out.table.drop(columns="formula"), title)
 
 
-def _save(tests: Comparison | None, held_out: CrossValidation | None, folder: Path, about: dict[str, Any]) -> None:
+def _save(
+    tests: Comparison | None, held_out: CrossValidation | None, folder: Path, about: dict[str, Any]
+) -> None:
     from psymem.outputs import write_table
 
     if tests is not None:
         fits = (tests.base, *tests.full)
-        facts = {"correction": tests.correction, "notes": list(tests.notes), "versions": dict(tests.base.versions)}
-        models = {f.formula: {"singular": f.singular, "converged": f.converged, "warnings": f.warnings} for f in fits}
+        facts = {
+            "correction": tests.correction,
+            "notes": list(tests.notes),
+            "versions": dict(tests.base.versions),
+        }
+        models = {
+            f.formula: {"singular": f.singular, "converged": f.converged, "warnings": f.warnings}
+            for f in fits
+        }
         write_table(tests.table, folder / "comparison.csv", {**about, **facts, "models": models})
     if held_out is not None:
         names = ("folds", "group_by", "permutations", "seed")

@@ -21,7 +21,9 @@ def show(frame: pd.DataFrame, title: str = "") -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title=escape(title) or None, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    table = Table(
+        title=escape(title) or None, title_justify="left", box=None, pad_edge=False, header_style="bold"
+    )
     for column in frame.columns:
         table.add_column(column, justify="right" if frame[column].dtype.kind in "if" else "left")
     for row in frame.itertuples(index=False):
@@ -42,5 +44,8 @@ def cell(value: Any, column: str) -> str:
 
 def print_json(tables: Mapping[str, pd.DataFrame], **facts: Any) -> None:
     """Print tables as lists of rows, and facts beside them; missing values are null."""
-    rows = {name: json.loads(frame.to_json(orient="records", double_precision=15)) for name, frame in tables.items()}
+    rows = {
+        name: json.loads(frame.to_json(orient="records", double_precision=15))
+        for name, frame in tables.items()
+    }
     typer.echo(json.dumps({**facts, **rows}, indent=2, ensure_ascii=False))

@@ -58,5 +58,7 @@ def numbers(values: Sequence[str], option: str, example: str) -> dict[str, list[
         try:
             found[name] = [float(cell) for cell in content.split(",")]
         except ValueError:
-            raise PsymemError(f"{option} was given {content!r} for {name!r}; it has to be a number.") from None
+            raise PsymemError(
+                f"{option} was given {content!r} for {name!r}; it has to be a number."
+            ) from None
     return found

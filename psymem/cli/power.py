@@ -1,4 +1,4 @@
-"""``psymem power``: how often would an experiment of another size find each effect?"""
+"""``psymem power``: how often an experiment of another size would find each effect."""
 
 from __future__ import annotations
 
@@ -21,18 +21,28 @@ def register(app: typer.Typer) -> None:
         size: list[str] = typer.Option(
             [], "--size", help="Levels of a grouping column: item=60, or item=30,60,90 for several designs."
         ),
-        effect: list[str] = typer.Option([], "--effect", help="True size of a term in place of its estimate: x=0.1."),
-        term: list[str] = typer.Option([], "--term", help="Term to report; all but the intercept by default."),
-        simulations: int = typer.Option(1000, "--simulations", "-n", help="Experiments to simulate per design."),
+        effect: list[str] = typer.Option(
+            [], "--effect", help="True size of a term in place of its estimate: x=0.1."
+        ),
+        term: list[str] = typer.Option(
+            [], "--term", help="Term to report; all but the intercept by default."
+        ),
+        simulations: int = typer.Option(
+            1000, "--simulations", "-n", help="Experiments to simulate per design."
+        ),
         alpha: float = typer.Option(0.05, "--alpha", help="Level of significance."),
         interval: str = typer.Option("clopper-pearson", "--interval", help="clopper-pearson or wilson."),
         where: str | None = typer.Option(None, "--where", help="Rows to use: \"violation == 'double'\"."),
         levels: list[str] = typer.Option([], "--levels", help="Order of categories: attraction=none,double."),
-        contrasts: list[str] = typer.Option([], "--contrasts", help="Coding: attraction=sum (treatment, helmert)."),
+        contrasts: list[str] = typer.Option(
+            [], "--contrasts", help="Coding: attraction=sum (treatment, helmert)."
+        ),
         family: str = typer.Option("gaussian", "--family", help="gaussian or binomial."),
         engine: str = typer.Option("profiled", "--engine", help="profiled, lme4 or mixedlm."),
         seed: int = typer.Option(0, "--seed", help="Seed of the simulations."),
-        jobs: int = typer.Option(-1, "--jobs", "-j", help="Processes; -1 for all cores. Does not change the result."),
+        jobs: int = typer.Option(
+            -1, "--jobs", "-j", help="Processes; -1 for all cores. Does not change the result."
+        ),
         out: Path | None = typer.Option(None, "--out", "-o", help="CSV file for the table."),
         as_json: bool = typer.Option(False, "--json", help="Print the table as JSON."),
         quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress and no messages."),
@@ -52,13 +62,25 @@ def register(app: typer.Typer) -> None:
         pilot = fit(frame, formula, engine=engine, **options)
         for warning in () if quiet else pilot.warnings:
             typer.echo(f"Pilot: {warning}", err=True)
-        settings = {"alpha": alpha, "interval": interval, "seed": seed, "n_jobs": jobs, "simulations": simulations}
+        settings = {
+            "alpha": alpha,
+            "interval": interval,
+            "seed": seed,
+            "n_jobs": jobs,
+            "simulations": simulations,
+        }
         done = _simulate(pilot, frame, designs, quiet, effects=effects, terms=term or None, **settings)
         _show(done, as_json, formula)
         if out is not None:
             from psymem.outputs import write_table
 
-            about = {"input": str(table), "formula": formula, "effects": effects, "engine": engine, "options": options}
+            about = {
+                "input": str(table),
+                "formula": formula,
+                "effects": effects,
+                "engine": engine,
+                "options": options,
+            }
             write_table(done, out, {**about, **settings, "pilot": pilot.coefficients.to_dict("records")})
 
 
@@ -66,7 +88,9 @@ def _designs(sizes: dict[str, list[float]]) -> list[dict[str, int]]:
     """Return every combination of the sizes asked for; one design, the pilot's own, if there are none."""
     for column, values in sizes.items():
         if any(v != int(v) for v in values):
-            raise PsymemError(f"--size needs whole numbers of levels; {column!r} was given {', '.join(map(str, values))}.")
+            raise PsymemError(
+                f"--size needs whole numbers of levels; {column!r} was given {', '.join(map(str, values))}."
+            )
     return [dict(zip(sizes, map(int, combination), strict=True)) for combination in product(*sizes.values())]
 
 
@@ -85,7 +109,9 @@ def _simulate(pilot: Any, frame: Any, designs: list[dict[str, int]], quiet: bool
             report = None if advance is None else _reporter(advance, name, count, settings["simulations"])
             result = power(pilot, frame, sizes=sizes, progress=report, **settings)
             design = {f"n_{group}": n for group, n in result.sizes.items()}
-            tables.append(result.table.assign(n_obs=result.n_obs, **design)[[*design, "n_obs", *result.table.columns]])
+            tables.append(
+                result.table.assign(n_obs=result.n_obs, **design)[[*design, "n_obs", *result.table.columns]]
+            )
     return pd.concat(tables, ignore_index=True)
 
 

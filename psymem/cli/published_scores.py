@@ -22,10 +22,14 @@ def register(app: typer.Typer) -> None:
 def _add(app: typer.Typer, name: str, title: str) -> None:
     @app.command(name, help=f"{title}. Computed again from the released scores.")
     def published_table(
-        source: Path | None = typer.Option(None, "--from", help="A copy of the released scores; fetched otherwise."),
+        source: Path | None = typer.Option(
+            None, "--from", help="A copy of the released scores; fetched otherwise."
+        ),
         out: Path | None = typer.Option(None, "--out", "-o", help="Folder; results/NAME by default."),
         engine: str = typer.Option("profiled", "--engine", help="profiled or lme4."),
-        alpha: float = typer.Option(0.05, "--alpha", help="Level of significance for the agreement with people."),
+        alpha: float = typer.Option(
+            0.05, "--alpha", help="Level of significance for the agreement with people."
+        ),
         seed: int = typer.Option(0, "--seed", help="Recorded with the results; nothing here is random."),
         as_json: bool = typer.Option(False, "--json", help="Print effects and disagreements as JSON."),
         quiet: bool = typer.Option(False, "--quiet", "-q", help="No messages."),
@@ -47,11 +51,17 @@ def _show(result: PublishedResult, as_json: bool) -> None:
     from psymem.cli.frames import print_json, show
 
     if as_json:
-        print_json({"effects": result.effects}, disagreements=list(result.disagreements), notes=list(result.notes))
+        print_json(
+            {"effects": result.effects}, disagreements=list(result.disagreements), notes=list(result.notes)
+        )
         return
     columns = ["effect", "subtraction", "structure", "estimate", "se", "df", "t", "p", "p_holm", "consistent"]
     for measure, part in result.effects.groupby("measure", sort=False):
         show(part[columns], f"\n{result.study.title.split(':')[0]}: {measure}")
-    typer.echo("\nPrinted table and data:" if result.disagreements else "\nNo known disagreement with the printed table.")
+    typer.echo(
+        "\nPrinted table and data:"
+        if result.disagreements
+        else "\nNo known disagreement with the printed table."
+    )
     for sentence in result.disagreements:
         typer.echo(f"- {sentence}")

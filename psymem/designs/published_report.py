@@ -22,7 +22,11 @@ WHICH_TO_CITE = (
 def markdown(result: PublishedResult) -> str:
     """Return the whole report."""
     study = result.study
-    parts = [f"# {study.title}", f"Recomputed from the released scores ({study.file}).", f"Source: {study.citation}"]
+    parts = [
+        f"# {study.title}",
+        f"Recomputed from the released scores ({study.file}).",
+        f"Source: {study.citation}",
+    ]
     parts += ["## Printed table and data", _list(result.disagreements) or "No known disagreement."]
     for measure in dict.fromkeys(result.effects["measure"]):
         parts += [f"## {measure}", effects_as_text(result.effects, measure)]

@@ -161,7 +161,7 @@ def _require(table: pd.DataFrame, path: Path, columns: Sequence[str]) -> None:
 def _measured(study: PublishedStudy, own: pd.DataFrame, path: Path) -> pd.DataFrame:
     """Put every measure in a column of its own, one row per item, condition and model instance."""
     keys = ["item", "condition", "attraction", "violation", "model"]
-    rows: pd.DataFrame | None = None
+    tables = []
     for measure in study.measures:
         part = own[own["model"] == measure.rows_of] if measure.rows_of else own
         if part.empty:
@@ -169,8 +169,10 @@ def _measured(study: PublishedStudy, own: pd.DataFrame, path: Path) -> pd.DataFr
         instance = study.model if measure.rows_of else _instances(part["model"], study.model)
         values = part.assign(model=instance, **{measure.name: _values(measure, part, path)})
         values = values[[*keys, measure.name]].astype({"item": str})
-        rows = values if rows is None else rows.merge(values, on=keys, how="outer", validate="one_to_one")
-    assert rows is not None  # noqa: S101 - a study has at least one measure
+        tables.append(values)
+    rows = tables[0]
+    for values in tables[1:]:
+        rows = rows.merge(values, on=keys, how="outer", validate="one_to_one")
     return rows.assign(condition=rows["condition"].str.upper(), region="critical")
 
 
@@ -218,12 +220,21 @@ class PublishedResult:
         from psymem.designs.published_report import markdown
         from psymem.outputs import write_table, write_text
 
-        about = {"study": self.study.name, "scores_sha256": self.study.sha256, "notes": list(self.notes), **provenance}
-        table = write_table(self.effects, folder / "effects.csv", {**about, "disagreements": list(self.disagreements)})
+        about = {
+            "study": self.study.name,
+            "scores_sha256": self.study.sha256,
+            "notes": list(self.notes),
+            **provenance,
+        }
+        table = write_table(
+            self.effects, folder / "effects.csv", {**about, "disagreements": list(self.disagreements)}
+        )
         return [table, write_text(folder / "report.md", markdown(self))]
 
 
-def recompute(study: PublishedStudy, path: Path, *, engine: str = "profiled", alpha: float = 0.05) -> PublishedResult:
+def recompute(
+    study: PublishedStudy, path: Path, *, engine: str = "profiled", alpha: float = 0.05
+) -> PublishedResult:
     """Test every effect of a study on the scores in `path`.
 
     Raises
@@ -239,20 +250,24 @@ def recompute(study: PublishedStudy, path: Path, *, engine: str = "profiled", al
         rows, measures, ["attraction", "violation"], Tests(alpha=alpha, engine=engine), attraction=True
     )
     notes += [f"{m.name}: {m.note}" for m in study.measures if m.note]
-    return PublishedResult(study, effects, tuple(_disagreements(study, effects, alpha)), tuple(notes))
+    return PublishedResult(study, effects, tuple(_disagreements(study, effects)), tuple(notes))
 
 
-def _disagreements(study: PublishedStudy, effects: pd.DataFrame, alpha: float) -> Iterator[str]:
+def _disagreements(study: PublishedStudy, effects: pd.DataFrame) -> Iterator[str]:
     from psymem.designs.effects import AS_PUBLISHED
 
     published = effects[effects["structure"] == AS_PUBLISHED].set_index(["measure", "effect"])
     for printed in study.printed:
-        row = published.loc[(printed.measure, printed.effect)]
-        about = f"{printed.measure}, {printed.effect} ({row['subtraction']})"
-        if printed.sign and (row["estimate"] > 0) != (printed.sign == "+"):
-            yield f"{about}: the sign is printed as {printed.sign}, the scores give {row['estimate']:+.4f}. {printed.note}"
-        if printed.p is not None and round(row["p"], 3) != printed.p:
-            yield f"{about}: p is printed as {_short(printed.p)}, the scores give {_short(row['p'])}. {printed.note}"
+        found = published.loc[[(printed.measure, printed.effect)]].to_dict("records")[0]
+        about = f"{printed.measure}, {printed.effect} ({found['subtraction']})"
+        estimate, p = float(found["estimate"]), float(found["p"])
+        if printed.sign and (estimate > 0) != (printed.sign == "+"):
+            sign = "+" if estimate > 0 else "-"
+            yield (
+                f"{about}: the sign is printed as {printed.sign}, the scores give {sign} ({estimate:.4f}). {printed.note}"
+            )
+        if printed.p is not None and round(p, 3) != printed.p:
+            yield f"{about}: p is printed as {_short(printed.p)}, the scores give {_short(p)}. {printed.note}"
 
 
 def _short(p: float) -> str:

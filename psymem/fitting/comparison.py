@@ -177,7 +177,7 @@ def complete_rows(frame: pd.DataFrame, formulas: Sequence[str], **options: Any) 
     """
     rows = frame.index
     for formula in formulas:
-        rows = rows.intersection(build(frame, make_spec(formula, **options)).frame.index, sort=False)
+        rows = rows.intersection(build(frame, make_spec(formula, **options)).index, sort=False)
     return frame.loc[frame.index.isin(rows)]
 
 
@@ -197,7 +197,7 @@ def check_same_rows(base: Fit, full: Fit) -> None:
             f"Log-likelihoods can only be compared within one family and engine; the base is {base.spec.family} by "
             f"{base.engine}, {full.formula} is {full.spec.family} by {full.engine}."
         )
-    ours, theirs = _data(base).frame.index, _data(full).frame.index
+    ours, theirs = _data(base).index, _data(full).index
     if len(ours) != len(theirs) or not ours.equals(theirs):
         common = len(ours.intersection(theirs))
         raise FitError(
