@@ -42,8 +42,8 @@ EFFECT_COLUMNS = (
     "singular",
     "note",
 )
-COMPARABLE = ("surprisal_bits", "relative_attention")
-"""Measures for which a negative effect is what attraction predicts; the others have no human direction."""
+COMPARABLE = ("surprisal_", "relative_attention")
+"""Beginnings of the names of measures for which attraction means a negative effect; others have no human direction."""
 
 AS_GIVEN = "as given"
 
@@ -156,7 +156,7 @@ def _attraction_rows(part: pd.DataFrame, measure: str, tests: Tests) -> Iterator
                 "subtraction": effect.subtraction,
                 "structure": structure,
                 "term": effect.term,
-                "human_direction": effect.human_direction if measure in COMPARABLE else None,
+                "human_direction": effect.human_direction if measure.startswith(COMPARABLE) else None,
             }
             yield {
                 **row,

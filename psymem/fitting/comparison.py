@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from psymem.errors import FitError
+from psymem.errors import FitError, NotNestedError
 from psymem.fitting.design import ModelData, RandomTerm, build
 from psymem.fitting.multiplicity import adjust
 from psymem.fitting.result import Fit
@@ -95,7 +95,9 @@ def compare(base: Fit, *full: Fit, correction: str = "holm") -> Comparison:
     Raises
     ------
     FitError
-        If a model has other rows or another response than the base, or does not contain it.
+        If a model has other rows or another response than the base.
+    NotNestedError
+        If a model does not contain the base.
     """
     if not full:
         raise FitError("There is nothing to compare the base model with; give at least one larger model.")
@@ -175,7 +177,7 @@ def complete_rows(frame: pd.DataFrame, formulas: Sequence[str], **options: Any) 
     """
     rows = frame.index
     for formula in formulas:
-        rows = rows.intersection(build(frame, make_spec(formula, **options)).frame.index, sort=False)
+        rows = rows.intersection(build(frame, make_spec(formula, **options)).index, sort=False)
     return frame.loc[frame.index.isin(rows)]
 
 
@@ -195,7 +197,7 @@ def check_same_rows(base: Fit, full: Fit) -> None:
             f"Log-likelihoods can only be compared within one family and engine; the base is {base.spec.family} by "
             f"{base.engine}, {full.formula} is {full.spec.family} by {full.engine}."
         )
-    ours, theirs = _data(base).frame.index, _data(full).frame.index
+    ours, theirs = _data(base).index, _data(full).index
     if len(ours) != len(theirs) or not ours.equals(theirs):
         common = len(ours.intersection(theirs))
         raise FitError(
@@ -223,11 +225,11 @@ def check_nested(base: Fit, full: Fit) -> None:
             if swapped
             else "A likelihood-ratio test needs a model that contains the base; held-out likelihood (--folds) does not."
         )
-        raise FitError(
+        raise NotNestedError(
             f"{full.formula} does not contain the base {base.formula}: it lacks {', '.join(missing)}. {advice}"
         )
     if full.n_parameters <= base.n_parameters:
-        raise FitError(
+        raise NotNestedError(
             f"{full.formula} and the base {base.formula} are the same model, so there is nothing to test."
         )
 

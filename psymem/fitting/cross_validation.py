@@ -97,7 +97,7 @@ def cross_validate(
         raise FitError(
             "Cross-validation needs fits that carry their rows, and a table whose index has no repeats."
         )
-    rows = base.data.frame.index
+    rows = base.data.index
     group = groups.loc[rows].reset_index(drop=True)
     _check_groups(group, groups.name, folds)
     fold = assign_folds(group, folds, seed)
@@ -193,7 +193,7 @@ def _table(
 
 
 def permutation_p(difference: np.ndarray, permutations: int, seed: int) -> float:
-    """Two-sided p of a paired permutation test: is the sum of the differences larger than chance?
+    """Two-sided p of a paired permutation test of the sum of the differences.
 
     Under the null hypothesis each group's difference is as likely to have the other sign. With at most
     :data:`MOST_EXACT_GROUPS` groups every pattern of signs is tried and p is exact; else random ones are drawn and p is

@@ -46,7 +46,7 @@ def training_rows(data: ModelData, rows: np.ndarray) -> ModelData:
         )
     return replace(
         data,
-        frame=data.frame.iloc[rows],
+        index=data.index[rows],
         response=data.response[rows],
         fixed=fixed,
         random=tuple(_reduced(term, rows) for term in data.random),
@@ -112,15 +112,11 @@ def block_covariance(term: RandomTerm, variances: pd.DataFrame) -> np.ndarray:
     """Covariance matrix of the random effects of one bar, from Fit.variance_components."""
     position = {name: k for k, name in enumerate(term.names)}
     matrix = np.zeros((len(position), len(position)))
-    own = variances[(variances.group == term.group) & variances.term.isin(position)]
-    for row in own.itertuples():
-        i = position[row.term]
-        if isinstance(row.with_term, str) and row.with_term:
-            if row.with_term in position:
-                j = position[row.with_term]
-                matrix[i, j] = matrix[j, i] = row.variance
-        else:
-            matrix[i, i] = row.variance
+    own = variances[(variances["group"] == term.group) & variances["term"].isin(position)]
+    for name, with_name, value in zip(own["term"], own["with_term"], own["variance"], strict=True):
+        other = with_name if isinstance(with_name, str) and with_name else name
+        if other in position:
+            matrix[position[name], position[other]] = matrix[position[other], position[name]] = value
     return matrix
 
 

@@ -12,10 +12,11 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from psymem.errors import EngineError
 from psymem.fitting.design import ModelData, RandomTerm
+from psymem.fitting.inference import coefficient_table
+from psymem.fitting.prediction import fixed_matrix, random_columns
 from psymem.fitting.r_bridge import RModel, RResult, run
 from psymem.fitting.result import VARIANCE_COLUMNS, Fit
 from psymem.fitting.spec import FitSpec
@@ -99,27 +100,14 @@ def _as_fit(spec: FitSpec, data: ModelData, result: RResult) -> Fit:
 
 def _coefficients(data: ModelData, table: pd.DataFrame, confidence: float) -> pd.DataFrame:
     """Name the terms as the table does and add t, p and Wald intervals."""
-    positions = table.term.str.removeprefix("x").astype(int).to_numpy() - 1
+    names = [data.names[int(x.removeprefix("x")) - 1] for x in table.term]
     estimate, se, df = (table[c].astype(float).to_numpy() for c in ("estimate", "se", "df"))
-    t = estimate / se
-    half = stats.t.ppf((1 + confidence) / 2, df) * se
-    return pd.DataFrame(
-        {
-            "term": [data.names[j] for j in positions],
-            "estimate": estimate,
-            "se": se,
-            "df": df,
-            "t": t,
-            "p": 2 * stats.t.sf(np.abs(t), df),
-            "ci_low": estimate - half,
-            "ci_high": estimate + half,
-        }
-    )
+    return coefficient_table(names, estimate, se, df, confidence)
 
 
 def _variances(data: ModelData, table: pd.DataFrame, sigma: float, family: str) -> pd.DataFrame:
     """Translate lme4's VarCorr into VARIANCE_COLUMNS."""
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for group, term, with_term, variance, sd in table.itertuples(index=False):
         if group == "Residual":
             continue
@@ -210,6 +198,17 @@ class LmeState:
     def residuals(self) -> np.ndarray:
         """Response minus fitted values, one per row used."""
         return self.data.response - self.fitted()
+
+    def predict(self, frame: pd.DataFrame, *, random: bool = True, new_levels: str = "zero") -> np.ndarray:
+        """Predict the mean of new rows; see Fit.predict."""
+        matrix, complete = fixed_matrix(self.data, frame)
+        linear = np.full(len(frame), np.nan)
+        linear[complete] = matrix @ self.estimates
+        for term, modes in zip(self.data.random, self.modes, strict=True) if random else ():
+            columns, codes = random_columns(self.data, term, frame, complete, new_levels)
+            known = np.vstack([modes, np.zeros(len(term.names))])  # code -1, a new level, is the last row
+            linear[complete] += np.einsum("nk,nk->n", columns, known[codes])
+        return inverse_link(linear, self.family)
 
 
 def inverse_link(linear: np.ndarray, family: str) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Power by simulation: how often would an experiment of another size find each effect of a fitted model?"""
+"""Power by simulation: how often an experiment of another size would find each effect of a fitted model."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def _own_rows(fit: Fit, frame: pd.DataFrame) -> pd.DataFrame:
         )
     if not frame.index.is_unique:
         raise FitError("The index of the table has repeats; call reset_index(drop=True) before fitting.")
-    rows = frame.loc[fit.data.frame.index]
+    rows = frame.loc[fit.data.index]
     return rows.assign(**{c: fit.data.frame[c] for c in fit.levels if c in rows.columns})
 
 

@@ -52,11 +52,11 @@ def resized(frame: pd.DataFrame, sizes: Mapping[str, int]) -> pd.DataFrame:
 def _with_levels(frame: pd.DataFrame, column: str, size: int) -> pd.DataFrame:
     values = frame[column].astype(str)
     levels = list(dict.fromkeys(values))
-    rows_of = dict(tuple(pd.Series(np.arange(len(frame))).groupby(values.to_numpy())))
+    rows_of = {level: np.flatnonzero(values.to_numpy() == level) for level in levels}
     parts, names = [], []
     for k in range(size):
         original, copy = levels[k % len(levels)], k // len(levels)
-        rows = rows_of[original].to_numpy()
+        rows = rows_of[original]
         parts.append(rows)
         names += [f"{original} {COPY} {copy + 1}" if copy else original] * len(rows)
     return frame.iloc[np.concatenate(parts)].assign(**{column: names})
