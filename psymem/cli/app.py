@@ -33,7 +33,9 @@ def build() -> typer.Typer:
 
     @app.callback()
     def _root(
-        version: bool = typer.Option(False, "--version", help="Print the version.", callback=_print_version, is_eager=True),
+        version: bool = typer.Option(
+            False, "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
     ) -> None:
         """What a language model's memory and expectations say about human reading."""
 

@@ -44,7 +44,9 @@ def register(app: typer.Typer) -> None:
 
     @models.command()
     def verify(
-        names: list[str] = typer.Argument(None, help="Names or folders; all bundled models if none is given."),
+        names: list[str] = typer.Argument(
+            None, help="Names or folders; all bundled models if none is given."
+        ),
         quiet: bool = typer.Option(False, "--quiet", "-q", help="Say nothing unless something is wrong."),
     ) -> None:
         """Compare the files of models with the checksums in their cards."""
@@ -84,5 +86,7 @@ def _print_list(found: list[Checkpoint]) -> None:
     table = Table("model", "architecture", "gives", "description", box=None, pad_edge=False)
     for checkpoint in found:
         gives = ", ".join(sorted(checkpoint.provides))
-        table.add_row(checkpoint.name, checkpoint.architecture, gives, str(checkpoint.card.get("description", "")))
+        table.add_row(
+            checkpoint.name, checkpoint.architecture, gives, str(checkpoint.card.get("description", ""))
+        )
     Console(highlight=False).print(table)

@@ -19,7 +19,13 @@ def progress_bar(quiet: bool, unit: str) -> Iterator[Callable[[str, int, int], N
     if quiet or not console.is_terminal:
         yield None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(unit), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn(unit),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=console) as bar:
         tasks: dict[str, int] = {}
 

@@ -13,7 +13,7 @@ from psymem.errors import PsymemError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from psymem.score import Run
+    from psymem.scoring import Run
 
 
 def register(app: typer.Typer) -> None:
@@ -28,12 +28,16 @@ def register(app: typer.Typer) -> None:
         stimuli: str | None = typer.Option(None, "--stimuli", help="Item set: a name or a file."),
         table: Path | None = typer.Option(None, "--table", help="CSV or TSV file with one word per row."),
         word_column: str = typer.Option("word", help="Column of --table that holds the words."),
-        text_column: str = typer.Option("text_id", help="Column of --table that says which text a word is in."),
+        text_column: str = typer.Option(
+            "text_id", help="Column of --table that says which text a word is in."
+        ),
         measure: list[str] = typer.Option(
             ["surprisal"], "--measure", help="Measure; may be given several times. See psymem models show."
         ),
         no_bos: bool = typer.Option(False, "--no-bos", help="Read without a beginning-of-sentence token."),
-        out: Path | None = typer.Option(None, "--out", "-o", help="CSV file to write; standard output otherwise."),
+        out: Path | None = typer.Option(
+            None, "--out", "-o", help="CSV file to write; standard output otherwise."
+        ),
         seed: int = typer.Option(0, help="Recorded with the results; scoring draws no random numbers."),
         as_json: bool = typer.Option(False, "--json", help="Print rows as JSON, one per line."),
         quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress and no messages."),
@@ -44,7 +48,7 @@ def register(app: typer.Typer) -> None:
         columns are kept. Where no sentence numbers are given, sentences are found by the rule of psymem.sentences.
         """
         from psymem.cli.progress import progress_bar
-        from psymem.score import Run
+        from psymem.scoring import Run
 
         words = _words(text, stimuli, table, word_column, text_column)
         run = Run(words, model, measure, **({"bos": False} if no_bos else {}))
@@ -55,14 +59,21 @@ def register(app: typer.Typer) -> None:
                 return
             rows = _write(pieces, run, out, {"input": str(text or stimuli or table), "seed": seed})
         if not quiet:
-            typer.echo(f"Wrote {rows} rows to {out} and where they come from to {out.with_suffix('.json')}.", err=True)
+            typer.echo(
+                f"Wrote {rows} rows to {out} and where they come from to {out.with_suffix('.json')}.",
+                err=True,
+            )
 
 
 def _words(
     text: Path | None, stimuli: str | None, table: Path | None, word_column: str, text_column: str
 ) -> pd.DataFrame:
     """Read the words to score from whichever source was given."""
-    given = [name for name, value in (("--text", text), ("--stimuli", stimuli), ("--table", table)) if value is not None]
+    given = [
+        name
+        for name, value in (("--text", text), ("--stimuli", stimuli), ("--table", table))
+        if value is not None
+    ]
     if len(given) != 1:
         raise PsymemError(
             f"Give one of --text, --stimuli and --table; {'none' if not given else ' and '.join(given)} was given."

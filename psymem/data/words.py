@@ -82,7 +82,12 @@ def words_from_table(path: Path, *, word_column: str = "word", text_column: str 
     frame = given.reset_index(drop=True)
     texts = frame[text_column] if text_column in frame else pd.Series("1", index=frame.index, dtype="str")
     words = frame[word_column]
-    named = {"text_id": texts, "sentence_id": _sentences(frame, texts, words), "word_id": _numbers(frame, texts, path), "word": words}
+    named = {
+        "text_id": texts,
+        "sentence_id": _sentences(frame, texts, words),
+        "word_id": _numbers(frame, texts, path),
+        "word": words,
+    }
     others = [c for c in frame.columns if c not in (*WORDS.required, word_column, text_column)]
     result = pd.DataFrame(named).join(frame[others])
     result.attrs["notes"] = list(read.notes)

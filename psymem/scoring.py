@@ -162,7 +162,9 @@ def _text_frame(entry: str | Sequence[str], number: int) -> pd.DataFrame:
     words = entry.split() if isinstance(entry, str) else list(entry)
     wrong = [w for w in words if not isinstance(w, str)]
     if wrong:
-        raise DataError(f"Text {number} has {wrong[0]!r} where a word was expected; give a string or a list of strings.")
+        raise DataError(
+            f"Text {number} has {wrong[0]!r} where a word was expected; give a string or a list of strings."
+        )
     if not words:
         raise DataError(f"Text {number} has no words.")
     return pd.DataFrame(
@@ -180,7 +182,9 @@ def _in_reading_order(words: pd.DataFrame) -> pd.DataFrame:
     falls = words.groupby("text_id", sort=False)["word_id"].diff() < 0
     if falls.any():
         text = words.loc[falls, "text_id"].iloc[0]
-        raise DataError(f"The words of text {text!r} are not in order of word_id. Sort the table by text_id and word_id.")
+        raise DataError(
+            f"The words of text {text!r} are not in order of word_id. Sort the table by text_id and word_id."
+        )
     return words
 
 
