@@ -40,7 +40,9 @@ def text_files(paths: list[Path]) -> list[Path]:
         if path.is_dir():
             inside = sorted(p for p in path.rglob("*") if p.name.endswith(SUFFIXES))
             if not inside:
-                raise DataError(f"The folder {path} holds no text; expected files ending in {', '.join(SUFFIXES)}.")
+                raise DataError(
+                    f"The folder {path} holds no text; expected files ending in {', '.join(SUFFIXES)}."
+                )
             found += inside
         elif not path.exists():
             raise DataError(f"There is no file or folder {path}. Give the path of a text file.")
@@ -77,13 +79,17 @@ def _lines(path: Path) -> list[str]:
         try:
             text = raw.decode("cp1252")
         except UnicodeDecodeError:
-            raise DataError(f"{path}, line {line}: neither UTF-8 nor Windows-1252. Save the file as UTF-8.") from None
+            raise DataError(
+                f"{path}, line {line}: neither UTF-8 nor Windows-1252. Save the file as UTF-8."
+            ) from None
     return text.splitlines()
 
 
 def _paragraphs(lines: list[str]) -> Iterator[str]:
     widths = [len(line) for line in lines if line.strip()]
-    wrapped = bool(widths) and np.quantile(widths, 0.9) < WRAPPED_WIDTH and any(not line.strip() for line in lines)
+    wrapped = (
+        bool(widths) and np.quantile(widths, 0.9) < WRAPPED_WIDTH and any(not line.strip() for line in lines)
+    )
     block: list[str] = []
     for line in (*lines, ""):
         clean = "" if HEADING.match(line) else WIKITEXT_MARK.sub(_undo_mark, line).strip()
