@@ -90,13 +90,12 @@ class CueBasedRNNForCausalLM(PreTrainedModel):
 
     def _init_weights(self, module: nn.Module) -> None:
         """Draw fresh weights as the network does: U(-0.1, 0.1) for words, torch's own for the rest."""
-        if isinstance(module, nn.Embedding):
+        if module is self.model.embedding or module is self.model.output:
             nn.init.uniform_(module.weight, -0.1, 0.1)
+            if module is self.model.output:
+                nn.init.zeros_(module.bias)
         elif isinstance(module, (nn.Linear, nn.LayerNorm)):
             module.reset_parameters()
-        if isinstance(module, CueBasedRNN):
-            nn.init.uniform_(module.output.weight, -0.1, 0.1)
-            nn.init.zeros_(module.output.bias)
 
     def get_input_embeddings(self) -> nn.Module:
         """Return the embedding layer."""
