@@ -72,12 +72,7 @@ def write_text(path: Path, text: str) -> Path:
 
 def write_json(path: Path, content: Any) -> Path:
     """Write JSON atomically; NaN becomes null."""
-    return write_text(path, as_json(content) + "\n")
-
-
-def as_json(content: Any) -> str:
-    """Return indented JSON; NaN and missing values become null."""
-    return json.dumps(_plain(content), indent=2, ensure_ascii=False, allow_nan=False)
+    return write_text(path, json.dumps(_plain(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def write_table(frame: pd.DataFrame, path: Path, provenance: Mapping[str, Any]) -> Path:
@@ -211,6 +206,4 @@ def _plain(value: Any) -> Any:
         return value if value == value and abs(value) != float("inf") else None
     if value is None or isinstance(value, (str, int, bool)):
         return value
-    if value is pd.NA:
-        return None
     return str(value)

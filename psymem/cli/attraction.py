@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 if TYPE_CHECKING:
-    from psymem.designs.factorial import FactorialResult, Progress
+    from psymem.designs.factorial import FactorialResult
 
 RESULTS = Path("results")
 
@@ -52,24 +52,30 @@ def attraction(
     spillover: bool = typer.Option(
         False, "--spillover", help="Test the effects at the spillover regions too."
     ),
-    out: Path = typer.Option(None, help="Folder for the results. Default: results/attraction/MODEL."),
+    out: Path = typer.Option(
+        None, "--out", "-o", help="Folder for the results. Default: results/attraction/MODEL."
+    ),
     seed: int = typer.Option(1, help="Recorded with the results; nothing in this analysis is random."),
-    json: bool = typer.Option(False, "--json", help="Print the results as JSON instead of a table."),
-    quiet: bool = typer.Option(False, "--quiet", help="Print nothing but errors (and JSON, if asked for)."),
+    as_json: bool = typer.Option(False, "--json", help="Print the results as JSON instead of a table."),
+    quiet: bool = typer.Option(
+        False, "--quiet", "-q", help="Print nothing but errors (and JSON, if asked for)."
+    ),
 ) -> None:
     """Run the attraction experiment on a model: scores, effects beside people's, figures, report.
 
     Reads the sentences, computes surprisal and attention at the verb, tests the effects with mixed models and
     writes scores.csv, condition_means.csv, effects.csv, the figures and report.html.
     """
-    from psymem.cli.options import parse_contrasts, parse_levels
+    from psymem.cli.model_options import model_options
+    from psymem.cli.progress import progress_bar
     from psymem.designs.factorial import attraction as run
     from psymem.designs.significance import Tests
 
-    tests = Tests(alpha, engine, formula, parse_levels(levels), parse_contrasts(contrasts), spillover)
+    tests = Tests(
+        alpha=alpha, engine=engine, formula=formula, spillover=spillover, **model_options(levels, contrasts)
+    )
     folder = out or RESULTS / "attraction" / "+".join(_folder_name(name) for name in dict.fromkeys(model))
-    told, finish = _progress(quiet)
-    try:
+    with progress_bar(quiet, "sentences") as progress:
         result = run(
             model,
             stimuli,
@@ -78,11 +84,9 @@ def attraction(
             tests=tests,
             keep_oov=keep_oov,
             seed=seed,
-            progress=told,
+            progress=progress,
         )
-    finally:
-        finish()
-    if json:
+    if as_json:
         _print_json(result, folder)
     elif not quiet:
         from psymem.cli.effects_table import print_result
@@ -96,35 +100,8 @@ def _folder_name(model: str) -> str:
     return path.resolve().name if path.is_dir() else model.strip("/").replace("/", "-")
 
 
-def _progress(quiet: bool) -> tuple[Progress | None, Any]:
-    """Return a progress callback that draws a bar on stderr, and what ends it."""
-    if quiet:
-        return None, lambda: None
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=Console(stderr=True), transient=True)
-    tasks: dict[str, Any] = {}
-
-    def told(name: str, done: int, total: int) -> None:
-        if not tasks:
-            bar.start()
-        if name not in tasks:
-            tasks[name] = bar.add_task(f"{name} reads", total=total)
-        bar.update(tasks[name], completed=done)
-
-    return told, bar.stop
-
-
 def _print_json(result: FactorialResult, folder: Path) -> None:
-    from psymem.outputs import as_json
+    from psymem.cli.frames import print_json
 
-    content = {
-        "effects": result.effects.to_dict("records"),
-        "condition_means": result.means.to_dict("records"),
-        "items_analysed": result.n_items,
-        "items_left_out": result.items_left_out,
-        "out": str(folder),
-    }
-    typer.echo(as_json(content))
+    tables = {"effects": result.effects, "condition_means": result.means, "left_out": result.left_out}
+    print_json(tables, models=result.models, items_analysed=result.n_items, out=str(folder))

@@ -90,7 +90,7 @@ def _legend(result: FactorialResult) -> list[str]:
     return [
         f"{stars_mean}, and whether people agree (yes/no).",
         f"People: - or + reliable effect (agree: same sign and p < {alpha}), 0 null (agree: p >= {alpha}).",
-        "Negative is attraction. First lines: random intercepts, as published; the report says which to cite.",
+        "Negative is attraction. First lines: random intercepts, as published; the report says which to cite",
     ]
 
 

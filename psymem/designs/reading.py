@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from psymem.backends.load import load_backends
 from psymem.errors import MeasureError
 from psymem.registry import MEASURES
-from psymem.score import Run
+from psymem.scoring import Run
 
 if TYPE_CHECKING:
     from psymem.backends.base import Backend

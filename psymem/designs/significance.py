@@ -43,7 +43,7 @@ EFFECT_COLUMNS = (
     "note",
 )
 COMPARABLE = ("surprisal_", "relative_attention")
-"""Beginnings of the names of measures for which attraction means a negative effect; others have no human direction."""
+"""Beginnings of measures for which attraction is a negative effect; others have no human direction."""
 
 AS_GIVEN = "as given"
 
