@@ -12,7 +12,7 @@ import pandas as pd
 
 from psymem.designs.effects import AS_PUBLISHED, ATTRACTION_EFFECTS, BY_ITEM_SLOPES, STRUCTURES, Effect
 from psymem.designs.rows import CRITICAL, model_family, regions_of
-from psymem.errors import FitError, FormulaError
+from psymem.errors import FitError, FormulaError, UnknownNameError
 from psymem.fitting.fit import fit
 from psymem.fitting.multiplicity import adjust
 from psymem.fitting.result import Fit
@@ -118,6 +118,7 @@ def effects_table(
         Columns `EFFECT_COLUMNS`. ``p_holm`` is corrected over the effects of one model, region, measure and
         random-effects structure. What cannot be estimated has NaN and a ``note`` that says why.
     """
+    _check_response(measures, tests)
     found: list[dict[str, Any]] = []
     families = rows["model"].map(model_family)
     for region in regions_of(rows) if tests.spillover else [CRITICAL]:
@@ -219,6 +220,15 @@ def _formula_rows(
                     "random_effects": random_effects,
                 }
                 yield {**about, "formula": formula, **_coefficient(fitted, term)}
+
+
+def _check_response(measures: Sequence[str], tests: Tests) -> None:
+    """Raise UnknownNameError if the user's formula is about something that was not measured."""
+    response = _split_formula(tests.formula)[0] if tests.formula else "y"
+    if response not in ("y", *measures):
+        raise UnknownNameError(
+            "measure column", response, ["y", *measures], "(y stands for each measure in turn)"
+        )
 
 
 def _split_formula(formula: str) -> tuple[str, str]:

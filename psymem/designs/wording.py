@@ -173,7 +173,7 @@ def which_to_cite(result: FactorialResult) -> str:
             "and "
             "additivity cite the version with by-item slopes of both factors, which equals a t-test over "
             "the items' "
-            "interactions. Nothing can be said about other instances of the model."
+            "interactions where no variance is estimated as zero. Nothing can be said about other instances of the model."
         )
     singular = result.effects["singular"].fillna(False).astype(bool)
     if singular.any():

@@ -14,7 +14,7 @@ FACTORS = ["attraction", "violation"]
 
 
 def as_scores(frame: pd.DataFrame) -> pd.DataFrame:
-    """Add what SCORES need to a table of ``item, condition, model`` and measures, one critical word per text."""
+    """Make SCORES of a table of ``item, condition, model`` and measures, one critical word per text."""
     pairs = frame["condition"].map(CONDITIONS)
     made = frame.assign(
         item=frame["item"].astype(str),
@@ -52,22 +52,35 @@ def published(shared) -> pd.DataFrame:
     )
 
 
-def simulated(n_items: int = 12, models: tuple[str, ...] = ("toy",), seed: int = 1) -> pd.DataFrame:
-    """SCORES of made-up models: attraction lowers surprisal and attention; items and instances differ."""
+def simulated(
+    n_items: int = 12, models: tuple[str, ...] = ("toy",), seed: int = 1, slopes: float = 0.0
+) -> pd.DataFrame:
+    """SCORES of made-up models: attraction lowers surprisal and attention; items and instances differ.
+
+    `slopes` is how much items differ in each of the two attractions (standard deviation, bits).
+    """
     rng = np.random.default_rng(seed)
     effect = {"A": 0.0, "B": -0.6, "C": 0.0, "D": -0.5, "E": 0.0, "F": -1.0, "G": -0.4, "H": -0.6}
     rows = []
     for item in range(1, n_items + 1):
         level = rng.normal(10, 2)
+        own = rng.normal(0, slopes, 2)
         for condition, size in effect.items():
+            shift = own[0] * (condition in "BFH") + own[1] * (condition in "DFG")
             for number, model in enumerate(models):
                 noise = rng.normal(0, 0.4, 3)
                 row = {"item": item, "condition": condition, "model": model}
-                row |= {"surprisal_bits": level + size + 0.1 * number + noise[0]}
+                row |= {"surprisal_bits": level + size + shift + 0.1 * number + noise[0]}
                 row |= {"relative_attention": 0.5 + size / 10 + noise[1] / 20}
                 row |= {"attention_entropy_bits": 2 + noise[2] / 10}
                 rows.append(row)
     return as_scores(pd.DataFrame(rows))
+
+
+@pytest.fixture(scope="session")
+def make_scores():
+    """The function that makes up scores, for other numbers of items and models."""
+    return simulated
 
 
 @pytest.fixture
