@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import platform
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from psymem.train.cbr_rnn import (
     supertag_accuracy,
 )
 from psymem.train.corpus import EncodedText, choose_tags, encode_files, encode_tagged, read_tagged
+from psymem.train.evaluation import held_out_surprisal, supertag_accuracy
 from psymem.train.loop import LoopSettings, Position, train
 from psymem.train.progress import Progress
 from psymem.train.text import text_files
@@ -64,7 +65,7 @@ class DataSettings:
     held_out_share: float = 0.01
     held_out_tokens: int = 50_000
     longest: int = 64
-    vocabulary: VocabularyRule = VocabularyRule()
+    vocabulary: VocabularyRule = field(default_factory=VocabularyRule)
 
 
 def train_cbr_rnn(
@@ -95,7 +96,7 @@ def train_cbr_rnn(
         facts["supertag_accuracy"] = round(supertag_accuracy(task.model, texts["tagged_validation"]), 4)
         facts["supertags"] = tags
     return _export(
-        task, tokenizer, out, card_of(objective, facts, mean_surprisal(task.model, texts["validation"]))
+        task, tokenizer, out, card_of(objective, facts, held_out_surprisal(task.model, texts["validation"]))
     )
 
 
@@ -168,7 +169,7 @@ def _read_corpus(path: Path) -> dict[str, EncodedText]:
                 z[f"{name}.ids"],
                 z[f"{name}.starts"],
                 z[f"{name}.complete"],
-                z[f"{name}.tags"] if f"{name}.tags" in z else None,
+                z.get(f"{name}.tags"),
             )
             for name in PARTS
             if f"{name}.ids" in z
