@@ -125,8 +125,8 @@ class Run:
 
     def provenance(self) -> dict[str, Any]:
         """Return what identifies the numbers: models and measures with their settings."""
-        settings = {m.name: vars(m) for m in self.measures}
-        return {"models": [b.provenance() for b in self.backends], "measures": settings}
+        measures = [{"measure": m.name, **vars(m)} for m in self.measures]
+        return {"models": [b.provenance() for b in self.backends], "measures": measures}
 
     def _score(
         self, backend: Backend, positions: list[np.ndarray], progress: Callable[[int, int], None] | None

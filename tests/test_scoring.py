@@ -79,7 +79,7 @@ def test_settings_of_a_measure_apply(items):
 def test_provenance_names_models_measures_and_settings(small_checkpoint):
     run = Run(TEXTS, str(small_checkpoint), [Surprisal(corrected=False)], bos=False)
     found = run.provenance()
-    assert found["measures"] == {"surprisal": {"corrected": False}}
+    assert found["measures"] == [{"measure": "surprisal", "corrected": False}]
     (model,) = found["models"]
     assert model["sha256"] == checkpoints.file_sha256(small_checkpoint / "model.safetensors")
     assert model["settings"]["bos"] is False

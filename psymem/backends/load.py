@@ -50,7 +50,7 @@ def load_backends(
     names: str | Path | Backend | Sequence[str | Path | Backend], **settings: Any
 ) -> list[Backend]:
     """Return the backends that one or several names stand for; "cbr-rnn" is every bundled CBR-RNN."""
-    given = names if isinstance(names, (list, tuple)) else [names]
+    given = [names] if isinstance(names, (str, Path, Backend)) else names
     single = [
         n for entry in given for n in (checkpoints.expand(entry) if isinstance(entry, str) else [entry])
     ]

@@ -148,8 +148,9 @@ class RecurrentBackend:
     @cached_property
     def _unknown(self) -> tuple[str, int]:
         """The unknown word and its id."""
-        token: str = self.stored.tokenizer.model.unk_token
-        return token, int(self.stored.tokenizer.token_to_id(token))
+        tokenizer: Any = self.stored.tokenizer
+        token = tokenizer.model.unk_token
+        return token, tokenizer.token_to_id(token)
 
     def _read_batch(self, batch: Sequence[Alignment], needs: frozenset[str] | None) -> Iterator[Trace]:
         """Read sentences of similar length at once."""
