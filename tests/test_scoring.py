@@ -11,7 +11,6 @@ import pytest
 import psymem
 from psymem import checkpoints
 from psymem.backends.recurrent import RecurrentBackend
-from psymem.backends.toy import ToyBackend
 from psymem.errors import DataError, MeasureError, ModelError, UnknownNameError
 from psymem.measures.relative_attention import RelativeAttention
 from psymem.measures.surprisal import Surprisal
