@@ -29,14 +29,17 @@ CONDITIONS: dict[str, tuple[str, str]] = {
 def hold_to_design(
     stimuli: Sequence[Stimulus], file: str, notes: list[str]
 ) -> tuple[list[Stimulus], list[Problem]]:
-    """Return the stimuli with conditions in capitals and both factor columns, and all breaches of the design."""
+    """Return the stimuli with conditions in capitals and both factors, and all breaches of the design."""
     problems: list[Problem] = []
     held: list[Stimulus] = []
+    mislabelled: set[str] = set()
     lowered = 0
     for stimulus in stimuli:
         condition = stimulus.condition.upper()
         if condition not in CONDITIONS:
-            problems.append(Problem(stimulus.row, "condition", _unknown(stimulus.condition)))
+            mislabelled.add(stimulus.item)
+            if condition:  # an empty cell has its own problem
+                problems.append(Problem(stimulus.row, "condition", _unknown(stimulus.condition)))
             continue
         lowered += condition != stimulus.condition
         levels = dict(zip(FACTORS, CONDITIONS[condition], strict=True))
@@ -45,7 +48,7 @@ def hold_to_design(
         held.append(stimulus.replace(condition=condition, columns={**stimulus.columns, **levels}))
     if lowered:
         notes.append(f"Conditions in small letters were read as A-H in {lowered} row(s) of {file}.")
-    return held, problems + _incomplete(held)
+    return held, problems + _incomplete([s for s in held if s.item not in mislabelled])
 
 
 def _unknown(condition: str) -> str:

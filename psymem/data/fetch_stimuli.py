@@ -113,8 +113,8 @@ def _download(url: str, path: Path, expected: str) -> Path:
     except (requests.RequestException, OSError) as error:
         kept = part.stat().st_size if part.is_file() else 0
         raise DataError(
-            f"The download of {url} stopped: {_reason(error)}. {kept} bytes are kept; run the command again to "
-            "go on, or give a copy of the file with --from FILE."
+            f"The download of {url} stopped: {_reason(error)}. {kept} bytes are kept; run the command again "
+            "to go on, or give a copy of the file with --from FILE."
         ) from error
     part.unlink(missing_ok=True)
     return path

@@ -24,34 +24,35 @@ def repeated_rows(stimuli: Sequence[Stimulus]) -> list[Problem]:
 def inconsistent_factors(stimuli: Sequence[Stimulus], factors: Iterable[str]) -> list[Problem]:
     """Return a problem for each row whose factor level differs from the rest of its condition.
 
-    A factor has one level per condition, or (between items) one level per item.
+    A factor has one level per condition, or (between items) one level per item; what has fewer exceptions is
+    taken to be meant.
     """
-    problems = []
+    problems: list[Problem] = []
     for factor in factors:
-        by_condition = _levels(stimuli, factor, "condition")
-        by_item = _levels(stimuli, factor, "item")
-        if all(len(c) == 1 for c in by_condition.values()) or all(len(c) == 1 for c in by_item.values()):
-            continue
-        for s in stimuli:
-            usual = by_condition[s.condition].most_common(1)[0][0]
-            if s.columns[factor] != usual:
-                problems.append(Problem(s.row, factor, _deviates(s, factor, usual, stimuli)))
+        filled = [s for s in stimuli if s.columns.get(factor)]
+        by_condition, by_item = (_deviations(filled, factor, unit) for unit in ("condition", "item"))
+        problems += by_condition if len(by_condition) <= len(by_item) else by_item
     return problems
 
 
-def _levels(stimuli: Sequence[Stimulus], factor: str, unit: str) -> dict[str, Counter[str]]:
+def _deviations(stimuli: Sequence[Stimulus], factor: str, unit: str) -> list[Problem]:
+    """Return a problem for each row whose level is not the usual one of its condition or item."""
     levels: dict[str, Counter[str]] = defaultdict(Counter)
+    first: dict[tuple[str, str], int] = {}
     for s in stimuli:
         levels[getattr(s, unit)][s.columns[factor]] += 1
-    return levels
-
-
-def _deviates(s: Stimulus, factor: str, usual: str, stimuli: Sequence[Stimulus]) -> str:
-    row = next(t.row for t in stimuli if t.condition == s.condition and t.columns[factor] == usual)
-    return (
-        f"{s.columns[factor]!r}, but condition {s.condition!r} has {usual!r} in row {row}. A factor has one "
-        "level per condition (or one per item); name other columns 'covariate:NAME' or 'comment'."
-    )
+        first.setdefault((getattr(s, unit), s.columns[factor]), s.row)
+    problems = []
+    for s in stimuli:
+        name = getattr(s, unit)
+        usual = levels[name].most_common(1)[0][0]
+        if s.columns[factor] != usual:
+            message = (
+                f"{s.columns[factor]!r}, but {unit} {name!r} has {usual!r} in row {first[name, usual]}. A factor has "
+                "one level per condition, or one per item; call other columns 'covariate:NAME' or 'comment'."
+            )
+            problems.append(Problem(s.row, factor, message))
+    return problems
 
 
 def note_incomplete_items(stimuli: Sequence[Stimulus], file: str, notes: list[str]) -> None:

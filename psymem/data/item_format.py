@@ -1,7 +1,7 @@
 """The item-set format: a spreadsheet with one row per item and condition.
 
 Columns ``item``, ``condition``; the words either in ``sentence`` or in columns ``region:NAME`` from left to
-right; ``critical`` and, where there are any, ``target``, ``attractor`` and ``spillover`` name words of the sentence.
+right; ``critical`` and, where there are any, ``target``, ``attractor`` and ``spillover`` name words of it.
 ``covariate:NAME`` columns are carried along, ``comment`` is ignored; every other column is a factor.
 """
 
@@ -35,7 +35,7 @@ class Problem:
     message: str
 
     def located(self, file: str) -> str:
-        """Return the message with its place, such as "items.csv, row 5, column 'sentence': the cell is empty"."""
+        """Return the message with its place: "items.csv, row 5, column 'sentence': the cell is empty."."""
         row = f", row {self.row}" if self.row else ""
         column = f", column {self.column!r}" if self.column else ""
         return f"{file}{row}{column}: {self.message}"
@@ -45,9 +45,9 @@ class Problem:
 class Stimulus:
     """One item in one condition.
 
-    `regions` has one name (or "") per word, `roles` the 0-based position of each role's word (spillover_1, ...
-    are roles of their own), `columns` the factors and covariates. `broken` is true when a problem was found, so
-    that checks do not complain twice.
+    `regions` has one name (or "") per word, `roles` the 0-based position of each role's word (spillover_1 and
+    so on are roles of their own), `columns` the factors and covariates. `broken` is true when a problem was
+    found, so that checks do not complain twice.
     """
 
     row: int

@@ -1,8 +1,8 @@
 """Which words of a sentence play which role.
 
 A role cell holds the word as it stands in the sentence. Capitals and punctuation attached to a word do not
-matter; of a word that occurs twice, ``word#2`` is the second. Of several words ("coffee machine", "go home") the
-target and the attractor are the last, the head; the critical word is the first, where reading meets the verb.
+matter; of a word that occurs twice, ``word#2`` is the second. Of several words ("coffee machine", "go home")
+target and attractor are the last, the head; the critical word is the first, where reading meets the verb.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The attraction items of Laurinavichyute & von der Malsburg (2022), experiment 3, in their own layout.
 
 One row per item and condition (a-h): item numbers, ``head`` ("The museum"), ``ppmod`` ("of arts"), ``adverb``
-and ``verb`` in capitals. Target and attractor are the last words of head and modifier; the critical word is the
-first word of the verb. Every word is lower-cased, for every model, as in Timkey & Linzen (2023).
+and ``verb`` in capitals. Target and attractor are the last words of head and modifier; the critical word is
+the first word of the verb. Every word is lower-cased, for every model, as in Timkey & Linzen (2023).
 """
 
 from __future__ import annotations

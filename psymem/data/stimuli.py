@@ -1,9 +1,9 @@
 """Item sets: sentences of an experiment as WORDS, with their roles, conditions and factors.
 
-A set is a bundled one (``attraction-core``), the published one (``lvdm2022-exp3``), or a spreadsheet saved as CSV
-in the format of `psymem.data.item_format`. A file is held to the attraction design A-H only if it declares it:
-by ``design = "attraction"`` in a ``card.toml`` (beside ``items.csv``) or ``NAME.toml`` (beside ``NAME.csv``), or
-by a column ``design`` that says ``attraction`` in every row.
+A set is a bundled one (``attraction-core``), the published one (``lvdm2022-exp3``), or a spreadsheet saved as
+CSV in the format of `psymem.data.item_format`. A file is held to the attraction design A-H only if it
+declares it, by ``design = "attraction"`` in a ``card.toml`` (beside ``items.csv``) or ``NAME.toml`` (beside
+``NAME.csv``), or by a column ``design`` that says ``attraction`` in every row.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class ItemSet:
     name
         Name of a known set, else the file's name without ending.
     words
-        WORDS frame (schema STIMULI) with one column per factor; `text_id` is ``ITEM-CONDITION``, `word_id`
-        counts from 1, `role` is target, attractor, critical, spillover or "".
+        WORDS frame (schema STIMULI) with one column per factor; `text_id` is ``ITEM-CONDITION``, a text is
+        one sentence (`sentence_id` 1), `word_id` counts from 1, `role` is target, attractor, critical, spillover or "".
     factors
         The factor columns.
     design
@@ -97,6 +97,12 @@ class Report:
     card: dict[str, Any]
 
     @property
+    def factors(self) -> list[str]:
+        """The factor columns, those of the declared design first."""
+        own = list(self.layout.factors.values())
+        return [*FACTORS, *(f for f in own if f not in FACTORS)] if self.design else own
+
+    @property
     def messages(self) -> list[str]:
         """Each problem with file, row and column, in the order of the file."""
         ordered = sorted(self.problems, key=lambda p: p.row)
@@ -127,14 +133,13 @@ def read_item_set(name_or_path: str | Path) -> ItemSet:
     report = examine(path)
     if report.problems:
         raise StimuliError(_summary(report))
-    factors = list(report.layout.factors.values())
-    if report.design == DESIGN:
-        factors = [*FACTORS, *(f for f in factors if f not in FACTORS)]
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     name = published_items.NAME if digest == published_items.SHA256 else report.card.get("name", path.stem)
     controls = _read_controls(path, report)
     words = to_words(report.stimuli, CONDITIONS if report.design else None)
-    return ItemSet(name, words, factors, report.design, report.card, digest, path, report.notes, controls)
+    return ItemSet(
+        name, words, report.factors, report.design, report.card, digest, path, report.notes, controls
+    )
 
 
 def names() -> list[str]:
@@ -210,7 +215,7 @@ def _check_rows(
     sound = [s for s in stimuli if s.item and s.condition]
     problems = item_checks.repeated_rows(sound)
     factors = [f for f in layout.factors.values() if not (design and f in FACTORS)]
-    problems += item_checks.inconsistent_factors([s for s in sound if not s.broken], factors)
+    problems += item_checks.inconsistent_factors(sound, factors)
     if not design:
         item_checks.note_incomplete_items(sound, file, notes)
     item_checks.note_same_sentences([s for s in sound if s.words], file, notes)
@@ -263,7 +268,7 @@ def to_words(
     conditions = list(order or dict.fromkeys(s.condition for s in stimuli))
     ordered = sorted(stimuli, key=lambda s: (items.index(s.item), conditions.index(s.condition)))
     frame = pd.DataFrame([row for s in ordered for row in _word_rows(s)])
-    text = [c for c in frame.columns if c != "word_id"]
+    text = [c for c in frame.columns if c not in {"sentence_id", "word_id"}]
     return check(frame.astype(dict.fromkeys(text, "str")), STIMULI)
 
 
@@ -273,7 +278,7 @@ def _word_rows(stimulus: Stimulus) -> list[dict[str, Any]]:
     return [
         {
             "text_id": text_id,
-            "sentence_id": text_id,
+            "sentence_id": 1,
             "word_id": i + 1,
             "word": word,
             "item": stimulus.item,
