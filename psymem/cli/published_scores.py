@@ -34,11 +34,11 @@ def _add(app: typer.Typer, name: str, title: str) -> None:
         as_json: bool = typer.Option(False, "--json", help="Print effects and disagreements as JSON."),
         quiet: bool = typer.Option(False, "--quiet", "-q", help="No messages."),
     ) -> None:
-        from psymem.data.published_scores import fetch_scores
+        from psymem.data.download import data_folder, download
         from psymem.designs.published_scores import load_study, recompute
 
         study = load_study(name)
-        path = source if source is not None else fetch_scores(study.file, study.url, study.sha256)
+        path = source or download(study.url, study.sha256, data_folder() / "scores" / study.file)
         result = recompute(study, path, engine=engine, alpha=alpha)
         folder = out or Path("results") / name
         written = result.save(folder, engine=engine, alpha=alpha, seed=seed, scores=str(path))

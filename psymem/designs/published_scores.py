@@ -6,7 +6,6 @@ paper prints that the scores do not give. Each effect is tested as published and
 
 from __future__ import annotations
 
-import hashlib
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -116,7 +115,7 @@ def _with_tuple(content: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 
 # scores ----------------------------------------------------------------------------------------------------
-def read_scores(study: PublishedStudy, path: Path) -> tuple[pd.DataFrame, list[str]]:
+def read_scores(study: PublishedStudy, path: Path) -> pd.DataFrame:
     """Read the released scores as rows for :func:`psymem.designs.significance.effects_table`.
 
     Parameters
@@ -128,11 +127,9 @@ def read_scores(study: PublishedStudy, path: Path) -> tuple[pd.DataFrame, list[s
 
     Returns
     -------
-    rows : pandas.DataFrame
+    pandas.DataFrame
         One row per item, condition and model instance; model, item, condition, attraction, violation, region and
         the study's measures.
-    notes : list of str
-        Differences from the released file, if any.
 
     Raises
     ------
@@ -146,10 +143,7 @@ def read_scores(study: PublishedStudy, path: Path) -> tuple[pd.DataFrame, list[s
     own = table[table["model_arch"] == study.architecture]
     if own.empty:
         raise DataError(f"{path} has no rows with {study.architecture!r} in the column 'model_arch'.")
-    rows = _measured(study, own, path)
-    actual = hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    same = actual == study.sha256
-    return rows, [] if same else [f"{Path(path).name} is not the released file (its sha256 is {actual})."]
+    return _measured(study, own, path)
 
 
 def _require(table: pd.DataFrame, path: Path, columns: Sequence[str]) -> None:
@@ -208,12 +202,15 @@ class PublishedResult:
         One sentence for each printed value that the scores do not give.
     notes
         Other things to know.
+    sha256
+        Checksum of the scores that were used.
     """
 
     study: PublishedStudy
     effects: pd.DataFrame = field(repr=False)
     disagreements: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    sha256: str = ""
 
     def save(self, folder: Path, **provenance: Any) -> list[Path]:
         """Write effects.csv with its sidecar and report.md into `folder`; return their paths."""
@@ -222,7 +219,7 @@ class PublishedResult:
 
         about = {
             "study": self.study.name,
-            "scores_sha256": self.study.sha256,
+            "scores_sha256": self.sha256,
             "notes": list(self.notes),
             **provenance,
         }
@@ -242,15 +239,18 @@ def recompute(
     DataError
         If the scores are not what the study needs.
     """
+    from psymem.data.download import sha256_of
     from psymem.designs.significance import Tests, effects_table
 
-    rows, notes = read_scores(study, path)
+    rows, sha256 = read_scores(study, path), sha256_of(path)
+    released = f"{path.name} is not the released file: its sha256 is {sha256}, not {study.sha256}."
+    notes = [] if sha256 == study.sha256 else [released]
     measures = [m.name for m in study.measures]
     effects = effects_table(
         rows, measures, ["attraction", "violation"], Tests(alpha=alpha, engine=engine), attraction=True
     )
     notes += [f"{m.name}: {m.note}" for m in study.measures if m.note]
-    return PublishedResult(study, effects, tuple(_disagreements(study, effects)), tuple(notes))
+    return PublishedResult(study, effects, tuple(_disagreements(study, effects)), tuple(notes), sha256)
 
 
 def _disagreements(study: PublishedStudy, effects: pd.DataFrame) -> Iterator[str]:

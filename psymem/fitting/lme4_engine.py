@@ -17,6 +17,7 @@ from psymem.errors import EngineError
 from psymem.fitting.design import ModelData, RandomTerm
 from psymem.fitting.inference import coefficient_table
 from psymem.fitting.prediction import fixed_matrix, random_columns
+from psymem.fitting.profiled import check_response, dropped_sentence
 from psymem.fitting.r_bridge import RModel, RResult, run
 from psymem.fitting.result import VARIANCE_COLUMNS, Fit
 from psymem.fitting.spec import FitSpec
@@ -42,6 +43,8 @@ def fit_lme4(spec: FitSpec, data: ModelData) -> Fit:
         raise EngineError(
             "The engine lme4 gives Wald intervals only; use --engine profiled for profile intervals."
         )
+    if spec.family == "gaussian":
+        check_response(data)
     result = run(RModel(r_formula(data), r_columns(data), spec.reml, spec.family))
     return _as_fit(spec, data, result)
 
@@ -85,7 +88,7 @@ def _as_fit(spec: FitSpec, data: ModelData, result: RResult) -> Fit:
         singular=bool(facts["singular"]),
         sigma=facts["sigma"] if spec.family == "gaussian" else float("nan"),
         vcov=pd.DataFrame(result["covariance"].to_numpy(), index=names, columns=names),
-        warnings=[*data.notes, *_sentences(messages)],
+        warnings=[*data.notes, *_dropped(data), *_sentences(messages)],
         engine=f"lme4 through {result.via}",
         versions=versions,
         levels=data.levels,
@@ -96,6 +99,10 @@ def _as_fit(spec: FitSpec, data: ModelData, result: RResult) -> Fit:
         data=data,
         state=LmeState(data, coefficients.estimate.to_numpy(), result["random_effects"], spec.family),
     )
+
+
+def _dropped(data: ModelData) -> list[str]:
+    return [dropped_sentence(data.dropped_columns)] if data.dropped_columns else []
 
 
 def _coefficients(data: ModelData, table: pd.DataFrame, confidence: float) -> pd.DataFrame:
