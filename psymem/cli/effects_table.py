@@ -79,7 +79,7 @@ def _cell(row: pd.Series, with_p: bool) -> str:
         return "not estimable"
     p = "<.001" if row["p"] < 0.001 else f"{row['p']:.3f}".removeprefix("0")
     agreed = "   " if pd.isna(row["consistent"]) else "yes" if row["consistent"] else "no "
-    return f"{row['estimate']:>7.3f}{stars(row['p']):<3} " + (f"{p:>5} " if with_p else "") + agreed
+    return f"{row['estimate']:>z7.3f}{stars(row['p']):<3} " + (f"{p:>5} " if with_p else "") + agreed
 
 
 def _legend(result: FactorialResult) -> list[str]:

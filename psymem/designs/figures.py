@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from psymem.designs.effects import ATTRACTION_EFFECTS
 from psymem.designs.means import interval_name
 from psymem.designs.plotted import HUMANS
+from psymem.designs.rows import display_name
 from psymem.plotting.figures import by_item_figure, column_layout, means_figure
 from psymem.plotting.style import FULL_WIDTH
 
@@ -48,7 +49,11 @@ def figures(result: FactorialResult) -> dict[str, Figure]:
     labels = effect_labels(result)
     if labels:
         drawn[f"{name}_by_item"] = by_item_figure(
-            result.by_item, result.by_item_summary, labels, note=by_item_note(result)
+            result.by_item,
+            result.by_item_summary,
+            labels,
+            titles={m: display_name(m) for m in result.models},
+            note=by_item_note(result),
         )
     return drawn
 

@@ -47,6 +47,12 @@ def out_of_vocabulary(scores: pd.DataFrame) -> pd.DataFrame:
     return listed.reset_index()
 
 
+def display_name(model: str) -> str:
+    """Name of a model in figures: the last two parts of a path, other names as they are."""
+    parts = [p for p in re.split(r"[/\\]", model) if p]
+    return "/".join(parts[-2:]) if len(parts) > 2 or model.startswith(("/", ".", "~")) else model
+
+
 def has_role(words: pd.DataFrame, *roles: str) -> pd.Series:
     """Whether each word has one of `roles` (a cell can hold several, separated by blanks)."""
     cells = {cell: not set(roles).isdisjoint(str(cell).split()) for cell in words["role"].unique()}

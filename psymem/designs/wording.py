@@ -62,7 +62,7 @@ def short_name(measure: str) -> str:
 
 def number(value: float, digits: int = 3) -> str:
     """Format a number with a real minus sign; "NA" if missing."""
-    return "NA" if pd.isna(value) else f"{value:.{digits}f}".replace("-", "−")
+    return "NA" if pd.isna(value) else f"{value:z.{digits}f}".replace("-", "−")
 
 
 def p_value(p: float) -> str:

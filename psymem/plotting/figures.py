@@ -65,6 +65,7 @@ def by_item_figure(
     summary: pd.DataFrame,
     effect_labels: Mapping[str, str],
     *,
+    titles: Mapping[str, str],
     width: float = FULL_WIDTH,
     note: str = "",
 ) -> Figure:
@@ -76,6 +77,8 @@ def by_item_figure(
         From `psymem.designs.means.by_item_effects` and `by_item_summary`, one region.
     effect_labels
         Effect name -> what the axis says, from top to bottom.
+    titles
+        Model -> title of its panels.
     width
         Inches.
     note
@@ -92,6 +95,7 @@ def by_item_figure(
             for column, measure in enumerate(measures):
                 ax = axes[row * len(measures) + column]
                 _by_item_panel(ax, values, summary, (model, measure), effect_labels)
+                ax.set_title(titles.get(model, model))
                 if column:
                     ax.set_yticklabels([])
         figure.text(
@@ -119,7 +123,6 @@ def _by_item_panel(
     draw_by_item(own[0], own[1], ax, list(effect_labels))
     ax.set_yticklabels(list(effect_labels.values()))
     ax.set_xlabel(f"effect on\n{label(measure)}")
-    ax.set_title(model)
 
 
 def _grid(rows: int, columns: int, width: float, height: float, bottom: float) -> tuple[Figure, list[Axes]]:

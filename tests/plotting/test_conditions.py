@@ -120,7 +120,7 @@ def test_axes_have_units():
 def test_by_item_figure_has_a_panel_per_measure():
     values, summary = by_item_tables()
     two = [pd.concat([f, f.assign(measure="relative_attention")]) for f in (values, summary)]
-    figure = by_item_figure(*two, {"a": "A", "b": "B"}, note="Dots: items.")
+    figure = by_item_figure(*two, {"a": "A", "b": "B"}, titles={}, note="Dots: items.")
     assert [ax.get_xlabel() for ax in figure.axes] == [
         "effect on\nsurprisal (bits)",
         "effect on\nrelative attention",
