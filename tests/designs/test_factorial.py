@@ -202,13 +202,25 @@ def test_report_says_what_it_must(report):
     assert "Timkey, W., &amp; Linzen, T. (2023)." in report
     assert "Laurinavichyute, A., &amp; von der Malsburg, T. (2022)." in report
     assert "We analysed 11 items of own items in 8 conditions" in report
-    assert "cbr-rnn (2 instances trained from different seeds)" in report
+    assert "cbr-rnn (2 trained instances)" in report
     assert "Cite the models with by-item slopes for claims about sentences in general." in report
 
 
 def test_report_has_every_effect_with_both_structures(report):
     for subtraction in ("B − A", "D − C", "(D − C) − (B − A)", "F − E", "H − E", "G − E", "F − G − H + E"):
-        assert report.count(f": {subtraction}</td>") == 2 * 2
+        assert report.count(f", {subtraction}</td>") == len(MEASURES)
+    assert (
+        report.count("<td>random intercepts</td>")
+        == report.count("<td>by-item slopes</td>")
+        == 7 * len(MEASURES)
+    )
+
+
+def test_report_states_every_finding_with_its_direction(saved, report):
+    cited = saved[0].effects.query("structure == 'by-item slopes' and measure == 'surprisal_bits'").iloc[0]
+    number = f"{cited['estimate']:.3f}".replace("-", "−")
+    assert f"<li>Agreement attraction, B − A: {number} bits, 95% CI [" in report
+    assert "people show attraction: consistent." in report
 
 
 def test_report_of_one_instance_advises_otherwise(toy_scores, tmp_path):
