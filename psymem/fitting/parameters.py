@@ -75,6 +75,20 @@ class Coordinates:
             found.append(whole)
         return found
 
+    def from_blocks(
+        self, matrices: Sequence[np.ndarray], blocks: Sequence[Block], original: bool = False
+    ) -> np.ndarray:
+        """Return the slope in theta from the slopes in each block's Lambda.
+
+        With `original` it is the slope in lme4's theta, else in that of the orthonormal columns.
+        """
+        parts: list[np.ndarray] = [np.empty(0)] * len(self.terms)
+        for block, matrix in zip(blocks, matrices, strict=True):
+            for term, columns in block.terms:
+                own = matrix[columns, columns]
+                parts[term] = self.triangles[term].T @ own if original else own
+        return self.join(parts)
+
     def original(self, searched: np.ndarray) -> np.ndarray:
         """Turn theta of the orthonormal columns into lme4's theta: lower triangles with diagonals of at least 0."""
         found = []
