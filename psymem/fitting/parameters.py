@@ -60,7 +60,7 @@ class Coordinates:
 
     def join(self, matrices: Sequence[np.ndarray]) -> np.ndarray:
         """Return theta of lower triangular matrices."""
-        return np.concatenate([m[np.triu_indices(len(m))[::-1]] for m in matrices])
+        return np.concatenate([m[0] if len(m) == 1 else m[np.triu_indices(len(m))[::-1]] for m in matrices])
 
     def by_block(self, matrices: Sequence[np.ndarray], blocks: Sequence[Block]) -> list[np.ndarray]:
         """Gather the matrices of the bars into one block-diagonal matrix per grouping factor."""
