@@ -50,7 +50,7 @@ def test_48_items_in_8_conditions(core):
     assert len(core.sentences) == 384
     assert core.notes == []
     assert core.sentences["sentence"].is_unique
-    assert (core.card["design"], core.card["items"], core.card["changes"]) == ("attraction", 48, [])
+    assert (core.card["design"], core.card["items"], core.card["licence"]) == ("attraction", 48, "CC BY 4.0")
 
 
 def test_only_the_attractor_and_the_verb_differ_within_an_item(core):
