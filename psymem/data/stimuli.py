@@ -133,7 +133,7 @@ def read_item_set(name_or_path: str | Path) -> ItemSet:
     report = examine(path)
     if report.problems:
         raise StimuliError(_summary(report))
-    name = report.card.get("name", path.stem)
+    name = str(report.card.get("name", path.stem))
     controls = _read_controls(path, report)
     words = to_words(report.stimuli, CONDITIONS if report.design else None)
     return ItemSet(
@@ -195,7 +195,7 @@ def _sha256(path: Path) -> str:
 
 def _declared_design(read: Delimited, card: dict[str, Any]) -> tuple[str | None, list[Problem]]:
     """Return the design named by the card or the design column, and what is wrong with the declaration."""
-    declared = {card["design"]} if "design" in card else set()
+    declared = {str(card["design"])} if "design" in card else set()
     problems = []
     if "design" in read.frame.columns:
         for row, cell in read.frame["design"].items():

@@ -376,6 +376,27 @@ def test_the_words_joined_give_back_the_sentence(tmp_path_factory, words, data):
     assert found.words.loc[found.words["role"] == "critical", "word_id"].tolist() == [position + 1]
 
 
+cell = st.one_of(st.sampled_from(["", "-", "a", "A", "dog", "dog#2", "the dog", "1"]), st.text(max_size=6))
+
+
+@given(st.lists(st.tuples(*[cell] * 7), min_size=1, max_size=5))
+def test_whatever_the_cells_hold_is_read_or_refused_in_words(tmp_path_factory, rows):
+    path = tmp_path_factory.mktemp("any") / "items.csv"
+    columns = ["item", "condition", "sentence", "target", "attractor", "critical", "spillover"]
+    pd.DataFrame(rows, columns=columns).to_csv(path, index=False, encoding="utf-8", errors="replace")
+    try:
+        found = read_item_set(path)
+    except DataError:
+        return
+    check(found.words, STIMULI)
+    assert found.words.groupby("text_id")["role"].agg(lambda r: (r == "critical").sum()).eq(1).all()
+
+
+def test_spillover_ignores_capitals_and_punctuation(tmp_path):
+    words = one(tmp_path, "Dogs bark at Men.", "bark", spillover="at men")
+    assert words.loc[words["role"] == "spillover", "word"].tolist() == ["at", "Men."]
+
+
 def test_the_schema_survives_a_round_trip_through_json(tmp_path):
     words = read_item_set(save(tmp_path, GOOD)).words
     again = pd.DataFrame(json.loads(words.to_json(orient="records")))
