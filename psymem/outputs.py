@@ -11,7 +11,7 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ RECORDED_PACKAGES = (
 )
 
 
-def write_atomically(path: Path, write: Callable[[Path], None]) -> Path:
+def write_atomically(path: Path, write: Callable[[Path], object]) -> Path:
     """Call ``write(temporary_path)``, then move the file to `path`.
 
     Raises
@@ -80,6 +80,25 @@ def write_table(frame: pd.DataFrame, path: Path, provenance: Mapping[str, Any]) 
         path.with_suffix(".json"), {**base_provenance(), **provenance, "table": path.name, "rows": len(frame)}
     )
     return write_atomically(path, lambda p: frame.to_csv(p, index=False, na_rep="NA", lineterminator="\n"))
+
+
+def write_table_pieces(pieces: Iterable[pd.DataFrame], path: Path, provenance: Mapping[str, Any]) -> int:
+    """Write a table that comes in pieces, and its sidecar; returns the number of rows."""
+    path = Path(path)
+    rows = 0
+
+    def write(temporary: Path) -> None:
+        nonlocal rows
+        with temporary.open("w", encoding="utf-8", newline="") as stream:
+            for piece in pieces:
+                piece.to_csv(stream, index=False, header=rows == 0, na_rep="NA", lineterminator="\n")
+                rows += len(piece)
+
+    write_atomically(path, write)
+    write_json(
+        path.with_suffix(".json"), {**base_provenance(), **provenance, "table": path.name, "rows": rows}
+    )
+    return rows
 
 
 def base_provenance(command: str | None = None) -> dict[str, Any]:
