@@ -33,9 +33,7 @@ def rscript() -> str:
     if program is None:
         pytest.skip("R is not installed")
     found = subprocess.run(
-        [program, "-e", "suppressMessages({library(lme4); library(lmerTest)})"],
-        capture_output=True,
-        check=False,
+        [program, "-e", "suppressMessages({library(lme4); library(lmerTest)})"], capture_output=True, check=False
     )
     if found.returncode:
         pytest.skip("R lacks lme4 or lmerTest")
