@@ -1,8 +1,9 @@
-"""Model directories: find, expand, describe, verify. Reads JSON, TOML and safetensors headers; never unpickles.
+"""Model directories: find, expand, describe, verify.
 
-A checkpoint is a Hugging Face directory: ``config.json``, ``model.safetensors``, ``tokenizer.json``,
-``tokenizer_config.json`` and ``card.toml`` (what it was trained on, by what, how well, and the files' checksums).
-Bundled ones are in ``psymem/weights/<family>/<instance>/`` and are called ``<family>/<instance>``.
+Reads JSON, TOML and safetensors headers; imports no torch and never unpickles. A checkpoint is a Hugging Face
+directory: ``config.json``, ``model.safetensors``, ``tokenizer.json``, ``tokenizer_config.json`` and
+``card.toml`` (what it was trained on, by what, how well, and the files' checksums). Bundled ones are in
+``psymem/weights/<family>/<instance>/`` and are called ``<family>/<instance>``.
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ class Checkpoint:
         """Which kind of model it is: ``model_type`` of config.json."""
         kind = self.config.get("model_type")
         if not isinstance(kind, str):
-            raise CheckpointError(f"{self.path / CONFIG} does not say which kind of model this is (no 'model_type').")
+            raise CheckpointError(
+                f"{self.path / CONFIG} does not say which kind of model this is (no 'model_type')."
+            )
         return kind
 
     @property
@@ -105,16 +108,23 @@ def describe(name: str | Path) -> Checkpoint:
         return known[str(name)]
     several = expand(str(name))
     if len(several) > 1:
-        raise CheckpointError(f"{name!r} stands for {len(several)} models; name one of them: {', '.join(several)}.")
+        raise CheckpointError(
+            f"{name!r} stands for {len(several)} models; name one of them: {', '.join(several)}."
+        )
     if several[0] in known:
         return known[several[0]]
     path = Path(name).expanduser()
     if path.is_dir():
         return Checkpoint(str(name), path)
     if looks_like_path(name):
-        raise CheckpointError(f"There is no folder {path}. A model is a folder with {', '.join(REQUIRED_FILES)}.")
+        raise CheckpointError(
+            f"There is no folder {path}. A model is a folder with {', '.join(REQUIRED_FILES)}."
+        )
     raise UnknownNameError(
-        "model", str(name), {*known, *(n.split("/")[0] for n in known)}, "The path of a model folder works too."
+        "model",
+        str(name),
+        {*known, *(n.split("/")[0] for n in known)},
+        "The path of a model folder works too.",
     )
 
 
@@ -162,7 +172,8 @@ def verify(checkpoint: Checkpoint) -> dict[str, str]:
         found = file_sha256(path)
         if found != digest:
             raise CheckpointError(
-                f"{path} is not the file its card describes (sha256 {found[:12]}..., expected {digest[:12]}...): "
+                f"{path} is not the file its card describes (sha256 {found[:12]}..., expected "
+                f"{digest[:12]}...): "
                 "it was changed or damaged. Install psymem again or copy the folder anew."
             )
     names = sorted({*expected, *REQUIRED_FILES})

@@ -33,7 +33,7 @@ RECORDED_PACKAGES = (
 )
 
 
-def write_atomically(path: Path, write: Callable[[Path], None]) -> Path:
+def write_atomically(path: Path, write: Callable[[Path], object]) -> Path:
     """Call ``write(temporary_path)``, then move the file to `path`.
 
     Raises
@@ -83,7 +83,7 @@ def write_table(frame: pd.DataFrame, path: Path, provenance: Mapping[str, Any]) 
 
 
 def write_table_pieces(pieces: Iterable[pd.DataFrame], path: Path, provenance: Mapping[str, Any]) -> int:
-    """As `write_table`, for a table that comes in pieces and need not fit into memory; returns the row count."""
+    """Write a table that comes in pieces, and its sidecar; returns the number of rows."""
     path = Path(path)
     rows = 0
 
@@ -95,7 +95,9 @@ def write_table_pieces(pieces: Iterable[pd.DataFrame], path: Path, provenance: M
                 rows += len(piece)
 
     write_atomically(path, write)
-    write_json(path.with_suffix(".json"), {**base_provenance(), **provenance, "table": path.name, "rows": rows})
+    write_json(
+        path.with_suffix(".json"), {**base_provenance(), **provenance, "table": path.name, "rows": rows}
+    )
     return rows
 
 

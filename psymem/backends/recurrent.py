@@ -1,8 +1,8 @@
 """Every model of ours as a backend: words in, Traces out, from a checkpoint directory.
 
-Sentences are independent (memory is empty at the start of each), so they are sorted by length and read in batches;
-padding is on the right, where nothing before it can see it. Probabilities are exact: a softmax over the whole
-vocabulary in float32.
+Sentences are independent (memory is empty at the start of each), so they are sorted by length and read in
+batches; padding is on the right, where nothing before it can see it. Probabilities are exact: a softmax over
+the whole vocabulary in float32.
 """
 
 from __future__ import annotations
@@ -91,7 +91,9 @@ class RecurrentBackend:
         done = 0
         with torch.inference_mode():
             for batch in batches_by_length([len(a.ids) for a in aligned], self.batch_tokens):
-                for number, trace in zip(batch, self._read_batch([aligned[i] for i in batch], needs), strict=True):
+                for number, trace in zip(
+                    batch, self._read_batch([aligned[i] for i in batch], needs), strict=True
+                ):
                     traces[number] = trace
                 done += len(batch)
                 if progress is not None:
@@ -107,7 +109,12 @@ class RecurrentBackend:
             "checkpoint": str(self.checkpoint.path),
             "sha256": self.checkpoint.sha256,
             "card": card,
-            "settings": {"bos": self.bos, "context": self.context, "device": self.device, "precision": "float32"},
+            "settings": {
+                "bos": self.bos,
+                "context": self.context,
+                "device": self.device,
+                "precision": "float32",
+            },
         }
 
     def _align(self, texts: Sequence[Sequence[str]], names: Sequence[str] | None) -> list[Alignment]:
@@ -116,9 +123,10 @@ class RecurrentBackend:
         aligned = [align_pieces(words, self._pieces.__getitem__) for words in texts]
         for number, alignment in enumerate(aligned):
             if len(alignment.ids) > self.max_tokens:
+                name = sentence_case(text_name(number, names))
                 raise ModelError(
-                    f"{sentence_case(text_name(number, names))} has {len(alignment.ids)} tokens in {len(texts[number])} words; "
-                    f"{self.name} reads at most {self.max_tokens} at a time. Split it into sentences."
+                    f"{name} has {len(alignment.ids)} tokens in {len(texts[number])} words; {self.name} "
+                    f"reads at most {self.max_tokens} at a time. Split it into sentences."
                 )
         return aligned
 
@@ -131,22 +139,27 @@ class RecurrentBackend:
         token, number = self._unknown
         config = self.stored.config
         reserved = {config["eos_token_id"], *config.get("unpredictable_ids", ())}
-        for word, encoding in zip(new, self.stored.tokenizer.encode_batch(new, add_special_tokens=False), strict=True):
+        for word, encoding in zip(
+            new, self.stored.tokenizer.encode_batch(new, add_special_tokens=False), strict=True
+        ):
             ids = [number if i in reserved else i for i in encoding.ids]
             self._pieces[word] = (encoding.tokens or [token], ids or [number])
 
     @cached_property
     def _unknown(self) -> tuple[str, int]:
         """The unknown word and its id."""
-        token = self.stored.tokenizer.model.unk_token
-        return token, self.stored.tokenizer.token_to_id(token)
+        tokenizer: Any = self.stored.tokenizer
+        token = tokenizer.model.unk_token
+        return token, tokenizer.token_to_id(token)
 
     def _read_batch(self, batch: Sequence[Alignment], needs: frozenset[str] | None) -> Iterator[Trace]:
         """Read sentences of similar length at once."""
         output = self.stored.network(self._padded(batch))
         wanted = self.provides if needs is None else needs
         logprob, entropy = self._probabilities(output.hidden, batch, entropy="entropy" in wanted)
-        observed = {k: v.float().cpu().numpy() for k, v in self.architecture.observe(output).items() if k in wanted}
+        observed = {
+            k: v.float().cpu().numpy() for k, v in self.architecture.observe(output).items() if k in wanted
+        }
         attention = observed.pop("attention", None)
         start = 0
         for row, alignment in enumerate(batch):
@@ -182,12 +195,15 @@ class RecurrentBackend:
     def _probabilities(
         self, hidden: Tensor, batch: Sequence[Alignment], *, entropy: bool
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Log-probability of each token of the batch and entropy of what was expected there, both (sum of lengths,).
+        """Return log-probability of each token of the batch and entropy of what was expected there.
 
-        Sentences that begin alike (the conditions of an item) share their expectations, computed once.
+        Both are (N,) for N tokens in all. Sentences that begin alike (the conditions of an item) share their
+        expectations, computed once.
         """
         where, state, target = expected_tokens(batch, self.bos)
-        rows = hidden.reshape(-1, hidden.shape[-1])[torch.from_numpy(where[:, 0] * hidden.shape[1] + where[:, 1])]
+        rows = hidden.reshape(-1, hidden.shape[-1])[
+            torch.from_numpy(where[:, 0] * hidden.shape[1] + where[:, 1])
+        ]
         logprob = np.full(len(state), np.nan)
         uncertainty = np.full(len(state), np.nan) if entropy else None
         step = max(1, LOGITS_AT_ONCE // int(self.stored.config["vocab_size"]))
@@ -230,8 +246,8 @@ def expected_tokens(batch: Sequence[Alignment], bos: bool) -> tuple[np.ndarray, 
     Returns
     -------
     tuple
-        (S, 2) row and input position of each distinct state in the batch; (N,) which state each of the batch's N
-        tokens was expected in (-1 for a first word without BOS); (N,) its id.
+        (S, 2) row and input position of each distinct state in the batch; (N,) which state each of the
+        batch's N tokens was expected in (-1 for a first word without BOS); (N,) its id.
     """
     states: dict[tuple[int, int], int] = {}
     where: list[tuple[int, int]] = []

@@ -1,8 +1,8 @@
 """A tiny model without weights, so that everything behind a backend can be run and tested with no checkpoint.
 
-Its vocabulary is 64 numbered boxes into which word pieces of up to four letters fall by their spelling. The next
-piece depends on the last one alone; attention depends on both pieces and their distance. Numbers follow from the
-seed, on every machine.
+Its vocabulary is 64 numbered boxes into which word pieces of up to four letters fall by their spelling. The
+next piece depends on the last one alone; attention depends on both pieces and their distance. Numbers follow
+from the seed, on every machine.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ class ToyBackend:
 
     def _trace(self, words: Sequence[str]) -> Trace:
         aligned = align_pieces(words, _pieces)
-        logits = np.random.default_rng(self.seed).normal(size=(N_BOXES + 1, N_BOXES))  # row: last piece; last row: BOS
+        logits = np.random.default_rng(self.seed).normal(
+            size=(N_BOXES + 1, N_BOXES)
+        )  # row: last piece; last row: BOS
         logprob = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
         before = np.concatenate([[N_BOXES], aligned.ids[:-1]]).astype(np.int64)[: len(aligned.ids)]
         return Trace(

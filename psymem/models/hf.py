@@ -1,7 +1,8 @@
 """Our models as transformers classes: ``import psymem.models.hf`` registers them with the Auto classes.
 
-After it, ``AutoModelForCausalLM.from_pretrained(DIRECTORY)`` and everything built on that (minicons, surprisal,
-lm-eval) read a checkpoint of ours as it is. psymem itself scores without transformers (`psymem.models.storage`).
+After it, ``AutoModelForCausalLM.from_pretrained(DIRECTORY)`` and everything built on that (minicons,
+surprisal, lm-eval) read a checkpoint of ours as it is. psymem itself scores without transformers
+(`psymem.models.storage`).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ __all__ = ["CueBasedRNNConfig", "CueBasedRNNForCausalLM", "load_checkpoint", "re
 
 
 class CueBasedRNNConfig(PreTrainedConfig):
-    """Settings of a CBR-RNN under the names transformers uses; see `psymem.models.cbr_rnn.CueBasedRNNSettings`."""
+    """Settings of a CBR-RNN (see `psymem.models.cbr_rnn`) under the names transformers uses."""
 
     model_type = ARCHITECTURE.model_type
 
@@ -54,9 +55,13 @@ class CueBasedRNNConfig(PreTrainedConfig):
         self.unpredictable_ids = list(unpredictable_ids)
         self.max_position_embeddings = max_position_embeddings
         self.num_hidden_layers, self.num_attention_heads = 1, 1
-        others = {k: v for k, v in others.items() if k not in ("num_hidden_layers", "num_attention_heads", "provides")}
+        others = {
+            k: v
+            for k, v in others.items()
+            if k not in ("num_hidden_layers", "num_attention_heads", "provides")
+        }
         self.provides = sorted(provides({"attention": attention}))
-        super().__init__(
+        super().__init__(  # type: ignore[call-arg]  # transformers makes its configs dataclasses
             tie_word_embeddings=tie_word_embeddings,
             bos_token_id=bos_token_id,
             eos_token_id=eos_token_id,
@@ -66,7 +71,7 @@ class CueBasedRNNConfig(PreTrainedConfig):
 
 
 class CueBasedRNNForCausalLM(PreTrainedModel):
-    """CBR-RNN with the interface of transformers' causal language models; the network itself is ``.model``."""
+    """CBR-RNN as a causal language model of transformers; the network itself is ``.model``."""
 
     config_class = CueBasedRNNConfig
     base_model_prefix = "model"
@@ -86,13 +91,12 @@ class CueBasedRNNForCausalLM(PreTrainedModel):
 
     def _init_weights(self, module: nn.Module) -> None:
         """Draw fresh weights as the network does: U(-0.1, 0.1) for words, torch's own for the rest."""
-        if isinstance(module, nn.Embedding):
+        if module is self.model.embedding or module is self.model.output:
             nn.init.uniform_(module.weight, -0.1, 0.1)
+            if module is self.model.output:
+                nn.init.zeros_(module.bias)
         elif isinstance(module, (nn.Linear, nn.LayerNorm)):
             module.reset_parameters()
-        if isinstance(module, CueBasedRNN):
-            nn.init.uniform_(module.output.weight, -0.1, 0.1)
-            nn.init.zeros_(module.output.bias)
 
     def get_input_embeddings(self) -> nn.Module:
         """Return the embedding layer."""
@@ -147,9 +151,13 @@ class CueBasedRNNForCausalLM(PreTrainedModel):
             hidden, attention = _put_back(hidden, attention, order)
         logits = self.model.output(hidden)
         logits[..., self.config.unpredictable_ids] = torch.finfo(logits.dtype).min
-        given = ()
+        given: tuple[Tensor, ...] = ()
         if wants_attention and attention is not None:
-            given = (attention[:, None] if attention_mask is None else attention[:, None] * attention_mask[:, None, :, None],)
+            given = (
+                attention[:, None]
+                if attention_mask is None
+                else attention[:, None] * attention_mask[:, None, :, None],
+            )
         loss = None if labels is None else _next_word_loss(logits, labels, attention_mask)
         result = CausalLMOutput(loss=loss, logits=logits, attentions=given if wants_attention else None)
         return_dict = self.config.return_dict if return_dict is None else return_dict

@@ -1,7 +1,7 @@
 """Write and read checkpoint directories of our models: 16-bit weights on disk, 32-bit in memory.
 
-Needs torch, safetensors and tokenizers only, not transformers (which takes seconds to import); what is written is
-nevertheless a directory that transformers reads after ``import psymem.models.hf``.
+Needs torch, safetensors and tokenizers only, not transformers (which takes seconds to import); what is
+written is nevertheless a directory that transformers reads after ``import psymem.models.hf``.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class StoredModel:
         Contents of config.json and card.toml.
     """
 
-    network: nn.Module
+    network: Any
     tokenizer: Tokenizer
     config: dict[str, Any]
     card: dict[str, Any]
@@ -89,7 +89,9 @@ def save_checkpoint(
     outputs.write_text(folder / TOKENIZER, tokenizer.to_str(pretty=False))
     outputs.write_json(folder / TOKENIZER_CONFIG, tokenizer_config())
     sums = {n: checkpoints.file_sha256(folder / n) for n in (CONFIG, WEIGHTS, TOKENIZER, TOKENIZER_CONFIG)}
-    outputs.write_text(folder / CARD, checkpoints.card_text({**card, "provides": config["provides"], "sha256": sums}))
+    outputs.write_text(
+        folder / CARD, checkpoints.card_text({**card, "provides": config["provides"], "sha256": sums})
+    )
     return folder
 
 
@@ -99,8 +101,8 @@ def load_checkpoint(folder: str | Path | Checkpoint) -> StoredModel:
     Raises
     ------
     CheckpointError
-        If a file is missing, damaged, does not match the card, or does not fit the others; or if the model is of
-        an architecture that is not ours.
+        If a file is missing, damaged, does not match the card, or does not fit the others; or if the model is
+        of an architecture that is not ours.
     """
     checkpoint = folder if isinstance(folder, Checkpoint) else checkpoints.describe(folder)
     checkpoints.verify(checkpoint)
@@ -178,7 +180,9 @@ def _fill(network: nn.Module, path: Path) -> None:
     except (SafetensorError, OSError) as error:
         raise CheckpointError(f"{path} cannot be read: {error}. Copy or download it again.") from error
     expected = dict(network.state_dict())
-    shared = [n for n, w in expected.items() if n not in stored and _shared_with_stored(n, w, expected, stored)]
+    shared = [
+        n for n, w in expected.items() if n not in stored and _shared_with_stored(n, w, expected, stored)
+    ]
     problems = [f"{n} is missing" for n in expected if n not in stored and n not in shared]
     problems += [f"{n} is not part of the model" for n in stored if n not in expected]
     problems += [
@@ -186,10 +190,14 @@ def _fill(network: nn.Module, path: Path) -> None:
         for n, w in stored.items()
         if n in expected and w.shape != expected[n].shape
     ]
-    problems += [f"{n} has values that are not finite" for n, w in stored.items() if not torch.isfinite(w).all()]
+    problems += [
+        f"{n} has values that are not finite" for n, w in stored.items() if not torch.isfinite(w).all()
+    ]
     if problems:
         more = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
-        raise CheckpointError(f"The weights in {path} do not fit {path.parent / CONFIG}: {problems[0]}{more}.")
+        raise CheckpointError(
+            f"The weights in {path} do not fit {path.parent / CONFIG}: {problems[0]}{more}."
+        )
     network.load_state_dict(stored, strict=False)
 
 
@@ -208,10 +216,14 @@ def _read_tokenizer(path: Path, config: Mapping[str, Any]) -> Tokenizer:
         raise CheckpointError(f"{path} is not a tokenizer that can be read: {error}.") from error
     size = tokenizer.get_vocab_size()
     if size != config["vocab_size"]:
-        raise CheckpointError(f"{path} has {size} words, but the model {config['vocab_size']}: they do not belong together.")
+        raise CheckpointError(
+            f"{path} has {size} words, but the model {config['vocab_size']}: they do not belong together."
+        )
     for token, number in zip(SPECIAL_TOKENS, range(len(SPECIAL_TOKENS)), strict=True):
         if tokenizer.token_to_id(token) != number:
-            raise CheckpointError(f"{path} gives {token} the number {tokenizer.token_to_id(token)}, expected {number}.")
+            raise CheckpointError(
+                f"{path} gives {token} the number {tokenizer.token_to_id(token)}, expected {number}."
+            )
     return tokenizer
 
 
