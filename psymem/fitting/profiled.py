@@ -6,10 +6,9 @@ Sums of products are taken once (crossproducts), the criterion is evaluated from
 
 from __future__ import annotations
 
-from importlib.metadata import version
-
 import numpy as np
 import pandas as pd
+import scipy
 from scipy.linalg.lapack import dtrtrs
 
 from psymem._version import __version__
@@ -124,7 +123,7 @@ def _result(
         vcov=pd.DataFrame(vcov, list(data.names), list(data.names)),
         warnings=[*data.notes, *_warnings(data, coordinates, found, singular, bent)],
         engine=ENGINE,
-        versions={"psymem": __version__, "numpy": np.__version__, "scipy": version("scipy")},
+        versions={"psymem": __version__, "numpy": np.__version__, "scipy": scipy.__version__},
         levels=data.levels,
         contrasts=data.contrasts,
         dropped_rows=data.dropped_rows,
@@ -147,7 +146,7 @@ def _facts(criterion: Criterion, found: Optimum, theta: np.ndarray) -> dict[str,
         "iterations": found.iterations,
         "starts": found.starts,
         "largest_gradient": float(np.abs(found.gradient).max()),
-        "deviance": found.value,
+        "deviance": float(found.value),
         "theta": theta.tolist(),
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -138,6 +138,79 @@ class Fit:
             One value per row; NaN where a predictor is missing.
         """
         return self._from_state("predict")(frame, random=random, new_levels=new_levels)
+
+    def summary(self) -> str:
+        """Return the summary as lme4 would print it; ``print(fit)`` shows the same."""
+        from psymem.fitting.summary import summarise
+
+        return summarise(self)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def to_latex(self) -> str:
+        """Return a LaTeX table (booktabs) of the coefficients."""
+        from psymem.fitting.reports import to_latex
+
+        return to_latex(self)
+
+    def to_html(self) -> str:
+        """Return HTML tables of the coefficients and the variance components."""
+        from psymem.fitting.reports import to_html
+
+        return to_html(self)
+
+    def to_r(self, table: str = "table.csv") -> str:
+        """Return the R script that refits the model from the CSV file `table`."""
+        from psymem.fitting.reports import to_r
+
+        return to_r(self, table)
+
+    def marginal_means(self, by: str | Sequence[str], *, at: Mapping[str, float] | None = None) -> pd.DataFrame:
+        """Estimated marginal means; see :func:`psymem.fitting.marginal.marginal_means`."""
+        from psymem.fitting.marginal import marginal_means
+
+        return marginal_means(self, by, at=at)
+
+    def pairwise(
+        self, by: str | Sequence[str], *, adjust: str = "tukey", at: Mapping[str, float] | None = None
+    ) -> pd.DataFrame:
+        """Pairwise comparisons of marginal means; see :func:`psymem.fitting.marginal.pairwise`."""
+        from psymem.fitting.marginal import pairwise
+
+        return pairwise(self, by, adjust=adjust, at=at)
+
+    def contrast(self, weights: Mapping[str, Any]) -> pd.DataFrame:
+        """Linear combinations of fixed effects; see :func:`psymem.fitting.marginal.contrast`."""
+        from psymem.fitting.marginal import contrast
+
+        return contrast(self, weights)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all facts but the coefficients as plain values, for a JSON sidecar."""
+        return {
+            "specification": self.spec.as_dict(),
+            "engine": self.engine,
+            "versions": dict(self.versions),
+            "n_obs": self.n_obs,
+            "n_groups": dict(self.n_groups),
+            "loglik": self.loglik,
+            "aic": self.aic,
+            "bic": self.bic,
+            "n_parameters": self.n_parameters,
+            "sigma": self.sigma,
+            "converged": self.converged,
+            "singular": self.singular,
+            "variance_components": self.variance_components.astype(object)
+            .where(self.variance_components.notna(), None)
+            .to_dict("records"),
+            "levels": {name: list(levels) for name, levels in self.levels.items()},
+            "contrasts": dict(self.contrasts),
+            "dropped_rows": dict(self.dropped_rows),
+            "dropped_columns": list(self.dropped_columns),
+            "warnings": list(self.warnings),
+            "optimiser": dict(self.optimiser),
+        }
 
     def _from_state(self, name: str) -> Callable[..., Any]:
         """Return a method of the engine's state, or say that the engine has none."""

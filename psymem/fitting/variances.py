@@ -14,23 +14,34 @@ ZERO = 1e-4
 
 
 def start_values(products: CrossProducts, coordinates: Coordinates) -> np.ndarray:
-    """Guess theta (orthonormal columns) by moments: E (z'r)^2 = s^2 z'z + s_b^2 (z'z)^2 for one level and column."""
-    residual = float(products.rest[-1, -1]) / products.n
+    """Guess theta (orthonormal columns) by moments.
+
+    For one level and column, E (z'r)^2 = s^2 z'z + s_b^2 (z'z)^2; the residual variance s^2 is guessed from what is left
+    of r'r when each column of each level takes its own share.
+    """
+    total = float(products.rest[-1, -1])
+    sums, owns = zip(*(_own_sums(products, k) for k in range(len(products.blocks))), strict=True)
+    taken = sum(float((s**2 / np.maximum(o, 1e-12)).sum()) for s, o in zip(sums, owns, strict=True))
+    used = sum(o.size for o in owns)
+    noise = max(total - taken, 0.02 * total) / max(products.n - used, 0.1 * products.n)
     matrices: list[np.ndarray] = [np.empty(0)] * len(coordinates.terms)
-    for position, block in enumerate(products.blocks):
-        if position == 0:
-            own = np.einsum("lkk->lk", products.own)
-            sums = products.first_rest[:, -1].reshape(own.shape)
-        else:
-            span = products.spans[position - 1]
-            own = np.diagonal(products.others)[span].reshape(-1, block.width)
-            sums = products.others_rest[span, -1].reshape(own.shape)
-        noise = 0.7 * residual
-        ratio = (((sums**2) / noise - own).sum(axis=0)) / np.maximum((own**2).sum(axis=0), 1e-300)
-        guess = np.sqrt(np.clip(ratio, 0.02, 4.0))
+    for block, s, o in zip(products.blocks, sums, owns, strict=True):
+        ratio = (s**2 / noise - o).sum(axis=0) / np.maximum((o**2).sum(axis=0), 1e-300)
+        guess = np.sqrt(np.clip(ratio, 0.01, 1e4))
         for term, columns in block.terms:
             matrices[term] = np.diag(guess[columns])
     return coordinates.join(matrices)
+
+
+def _own_sums(products: CrossProducts, position: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return z'r and z'z of each level and column of a block."""
+    block = products.blocks[position]
+    if position == 0:
+        own = np.einsum("lkk->lk", products.own)
+        return products.first_rest[:, -1].reshape(own.shape), own
+    span = products.spans[position - 1]
+    own = np.diagonal(products.others)[span].reshape(-1, block.width)
+    return products.others_rest[span, -1].reshape(own.shape), own
 
 
 def variance_table(coordinates: Coordinates, theta: np.ndarray, sigma: float) -> pd.DataFrame:
