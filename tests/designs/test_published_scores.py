@@ -47,7 +47,21 @@ def gpt2(tmp_path_factory) -> Path:
             surprisal = 10 + shift - 0.8 * (attraction != "none") + rng.normal(0, 0.5)
             for head in HEADS:
                 target, attractor = rng.uniform(0.1, 0.5), rng.uniform(0.05, 0.4)
-                rows.append((item, condition.lower(), attraction, violation, head, "gpt2", "gpt2", surprisal, target, attractor, 1.0))
+                rows.append(
+                    (
+                        item,
+                        condition.lower(),
+                        attraction,
+                        violation,
+                        head,
+                        "gpt2",
+                        "gpt2",
+                        surprisal,
+                        target,
+                        attractor,
+                        1.0,
+                    )
+                )
     names = "item,condition,attraction,violation,model,model_type,model_arch,surp,target_attn,dist_attn,attn_entropy"
     path = tmp_path_factory.mktemp("scores") / "exp3_results_gpt2.csv"
     pd.DataFrame(rows, columns=names.split(",")).to_csv(path)
@@ -67,7 +81,9 @@ def test_every_study_names_its_scores_and_measures():
 
 @pytest.mark.shared
 def test_every_cell_equals_lme4_on_the_released_scores(shared, table6):
-    expected = pd.read_csv(shared / "data/statistics/attraction_cbr_rnn_lme4.csv").set_index(["contrast", "y"])
+    expected = pd.read_csv(shared / "data/statistics/attraction_cbr_rnn_lme4.csv").set_index(
+        ["contrast", "y"]
+    )
     published = table6.effects[table6.effects.structure == AS_PUBLISHED]
     assert len(published) == 14
     for row in published.to_dict("records"):
@@ -144,9 +160,13 @@ def test_table7_uses_each_head_and_the_surprisal_once(gpt2):
     rows = read_scores(load_study("timkey2023-table7"), gpt2)
     assert len(rows) == 12 * 8
     raw = pd.read_csv(gpt2, index_col=0)
-    head = raw[raw.model == "gpt2_6_0"].assign(item=lambda t: t.item.astype(str), condition=lambda t: t.condition.str.upper())
+    head = raw[raw.model == "gpt2_6_0"].assign(
+        item=lambda t: t.item.astype(str), condition=lambda t: t.condition.str.upper()
+    )
     both = rows.merge(head, on=["item", "condition"], validate="one_to_one")
-    np.testing.assert_allclose(both.relative_attention_head_6_0, both.target_attn / (both.target_attn + both.dist_attn))
+    np.testing.assert_allclose(
+        both.relative_attention_head_6_0, both.target_attn / (both.target_attn + both.dist_attn)
+    )
     np.testing.assert_allclose(both.surprisal_nats, both.surp)
 
 
@@ -174,7 +194,11 @@ def test_one_model_has_random_intercepts_of_items_only(gpt2):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("item,model\n1,x\n", "{path} lacks condition, attraction, violation, model_arch, surp, target_attn, dist_attn; its columns are item, model."),
+        (
+            "item,model\n1,x\n",
+            "{path} lacks condition, attraction, violation, model_arch, surp, target_attn, dist_attn; "
+            "its columns are item, model.",
+        ),
         (
             "item,condition,attraction,violation,model,model_arch,surp,target_attn,dist_attn\n1,a,none,double,m,lstm,1,1,1\n",
             "{path} has no rows with 'cbrnn' in the column 'model_arch'.",
@@ -185,7 +209,7 @@ def test_one_model_has_random_intercepts_of_items_only(gpt2):
         ),
     ],
     ids=["columns", "architecture", "text"],
-)  # fmt: skip
+)
 def test_scores_of_another_kind(tmp_path, content, message):
     path = tmp_path / "scores.csv"
     path.write_text(content, encoding="utf-8")

@@ -20,9 +20,13 @@ def reading() -> pd.DataFrame:
     """12 subjects x 60 words; surprisal matters, `noise` does not."""
     rng = np.random.default_rng(7)
     subject, word = (a.ravel() for a in np.meshgrid(np.arange(12), np.arange(60), indexing="ij"))
-    words = pd.DataFrame({"length": rng.normal(5, 2, 60), "surprisal": rng.normal(8, 3, 60), "noise": rng.normal(size=60)})
+    words = pd.DataFrame(
+        {"length": rng.normal(5, 2, 60), "surprisal": rng.normal(8, 3, 60), "noise": rng.normal(size=60)}
+    )
     frame = words.iloc[word].reset_index(drop=True).assign(subject=[f"s{i}" for i in subject])
-    frame["rt"] = 300 + 5 * frame.length + 2 * frame.surprisal + rng.normal(0, 30, 12)[subject] + rng.normal(0, 40, 720)
+    frame["rt"] = (
+        300 + 5 * frame.length + 2 * frame.surprisal + rng.normal(0, 30, 12)[subject] + rng.normal(0, 40, 720)
+    )
     return frame
 
 
@@ -80,7 +84,11 @@ def test_several_models_against_one_base_are_corrected_together(reading):
 def test_printing_shows_the_formulas_that_were_compared(reading):
     text = str(compare(fit(reading, BASE), fit(reading, FULL)))
     lines = text.splitlines()
-    assert lines[:3] == ["Models of the same 720 rows, by maximum likelihood", f"base: {BASE}", f"full: {FULL}"]
+    assert lines[:3] == [
+        "Models of the same 720 rows, by maximum likelihood",
+        f"base: {BASE}",
+        f"full: {FULL}",
+    ]
     assert lines[4].split() == [
         "model", "parameters", "loglik", "aic", "delta_loglik", "chi_square", "df", "p", "p_adjusted",
     ]  # fmt: skip
@@ -97,7 +105,9 @@ def test_a_test_of_variances_is_called_conservative(reading):
 
 def test_the_same_model_in_other_words_contains_the_base(reading):
     centred = reading.assign(longer=reading.length - 5)
-    found = compare(fit(centred, "rt ~ longer + (1|subject)"), fit(centred, "rt ~ poly(length, 2) + (1|subject)"))
+    found = compare(
+        fit(centred, "rt ~ longer + (1|subject)"), fit(centred, "rt ~ poly(length, 2) + (1|subject)")
+    )
     assert found.table.df[1] == 1
 
 
@@ -117,7 +127,9 @@ def test_other_rows_are_refused_with_the_counts(reading):
 
 
 def test_the_same_number_of_other_rows_is_refused_too(reading):
-    with pytest.raises(FitError, match=r"^The models were fitted to different rows: .* of which 700 are the same\. "):
+    with pytest.raises(
+        FitError, match=r"^The models were fitted to different rows: .* of which 700 are the same\. "
+    ):
         compare(fit(reading.iloc[:710], BASE), fit(reading.iloc[10:], FULL))
 
 

@@ -18,9 +18,13 @@ def reading() -> pd.DataFrame:
     """8 subjects x 20 texts of 6 words."""
     rng = np.random.default_rng(17)
     subject, word = (a.ravel() for a in np.meshgrid(np.arange(8), np.arange(120), indexing="ij"))
-    words = pd.DataFrame({"length": rng.normal(5, 2, 120), "surprisal": rng.normal(8, 3, 120), "text_id": np.arange(120) // 6})
+    words = pd.DataFrame(
+        {"length": rng.normal(5, 2, 120), "surprisal": rng.normal(8, 3, 120), "text_id": np.arange(120) // 6}
+    )
     frame = words.iloc[word].reset_index(drop=True).assign(subject=[f"s{i}" for i in subject])
-    frame["rt"] = 300 + 5 * frame.length + 4 * frame.surprisal + rng.normal(0, 30, 8)[subject] + rng.normal(0, 40, 960)
+    frame["rt"] = (
+        300 + 5 * frame.length + 4 * frame.surprisal + rng.normal(0, 30, 8)[subject] + rng.normal(0, 40, 960)
+    )
     return frame
 
 
@@ -62,9 +66,7 @@ def test_the_table_sums_up_the_observations(found):
 
 @pytest.mark.slow
 def test_the_result_does_not_depend_on_the_number_of_processes(reading, fits, found):
-    again = cross_validate(
-        fits[0], [fits[1]], reading.text_id, folds=5, permutations=2000, seed=3, n_jobs=2
-    )
+    again = cross_validate(fits[0], [fits[1]], reading.text_id, folds=5, permutations=2000, seed=3, n_jobs=2)
     pd.testing.assert_frame_equal(again.observations, found.observations, check_exact=True)
     pd.testing.assert_frame_equal(again.table, found.table, check_exact=True)
 
@@ -81,7 +83,11 @@ def test_a_new_level_adds_the_variance_of_its_random_effect(reading):
     held_out = reading[found.observations.fold == 0]
     trained = fit(reading[found.observations.fold != 0], formula, reml=False)
     components = trained.variance_components.set_index("group").variance
-    modes = trained.random_effects[trained.random_effects.group == "subject"].set_index("level").loc[held_out.subject]
+    modes = (
+        trained.random_effects[trained.random_effects.group == "subject"]
+        .set_index("level")
+        .loc[held_out.subject]
+    )
     variance = components["text_id"] + modes.sd.to_numpy() ** 2 + trained.sigma**2
     expected = stats.norm.logpdf(held_out.rt, trained.predict(held_out), np.sqrt(variance))
     np.testing.assert_allclose(found.observations.loc[held_out.index, "base"], expected, rtol=1e-8)
@@ -123,7 +129,9 @@ def test_a_row_without_a_group(reading, fits):
 def test_a_category_that_one_fold_has_alone(reading):
     frame = reading.assign(genre=np.where(reading.text_id == 7, "poem", "prose"))
     model = fit(frame, "rt ~ genre + (1|subject)")
-    with pytest.raises(FitError, match=r"^Fold \d: 768 of the 960 rows do not determine every fixed effect ") as error:
+    with pytest.raises(
+        FitError, match=r"^Fold \d: 768 of the 960 rows do not determine every fixed effect "
+    ) as error:
         cross_validate(model, [], frame.text_id, folds=5)
     assert str(error.value).endswith(
         "((Intercept), genreprose): a category is missing from them. Use more folds, so that fewer rows are held out, "

@@ -74,9 +74,16 @@ def test_progress_is_reported(pilot, model):
 def test_levels_and_rows_are_those_of_the_fit():
     rng = np.random.default_rng(8)
     item, cell = (a.ravel() for a in np.meshgrid(np.arange(12), np.arange(3), indexing="ij"))
-    frame = pd.DataFrame({"item": item, "attraction": np.take(["none", "double", "single"], cell), "y": rng.normal(size=36)})
+    frame = pd.DataFrame(
+        {"item": item, "attraction": np.take(["none", "double", "single"], cell), "y": rng.normal(size=36)}
+    )
     frame["used"] = frame.item != 3
-    model = fit(frame, "y ~ attraction + (1|item)", where="used == TRUE", levels={"attraction": ["none", "single", "double"]})
+    model = fit(
+        frame,
+        "y ~ attraction + (1|item)",
+        where="used == TRUE",
+        levels={"attraction": ["none", "single", "double"]},
+    )
     found = power(model, frame, simulations=3)
     assert list(found.table.term) == ["attractionsingle", "attractiondouble"]
     assert found.sizes == {"item": 11}
