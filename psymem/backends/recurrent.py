@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from psymem.alignment import Alignment, align_pieces
+from psymem.backends.batching import batches_by_length, expected_tokens, wanted_heads
 from psymem.backends.base import Progress, check_texts, sentence_case, text_name
 from psymem.checkpoints import Checkpoint, describe
 from psymem.errors import ModelError
@@ -157,6 +158,7 @@ class RecurrentBackend:
         output = self.stored.network(self._padded(batch))
         wanted = self.provides if needs is None else needs
         logprob, entropy = self._probabilities(output.hidden, batch, entropy="entropy" in wanted)
+        wanted = wanted | ({"attention"} if wanted_heads(wanted) else set())
         observed = {
             k: v.float().cpu().numpy() for k, v in self.architecture.observe(output).items() if k in wanted
         }
@@ -223,45 +225,3 @@ class RecurrentBackend:
         logits = self.stored.network.output(hidden)
         logits[:, list(self.stored.config.get("unpredictable_ids", ()))] = torch.finfo(logits.dtype).min
         return logits
-
-
-def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
-    """Yield indices of texts, sorted by length, so that count times longest stays within `batch_tokens`.
-
-    A single text may exceed the limit and is then alone.
-    """
-    batch: list[int] = []
-    for number in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batch and (len(batch) + 1) * (lengths[number] + 1) > batch_tokens:
-            yield batch
-            batch = []
-        batch.append(number)
-    if batch:
-        yield batch
-
-
-def expected_tokens(batch: Sequence[Alignment], bos: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """List the states after which something is expected, one for all sentences that began alike.
-
-    Returns
-    -------
-    tuple
-        (S, 2) row and input position of each distinct state in the batch; (N,) which state each of the
-        batch's N tokens was expected in (-1 for a first word without BOS); (N,) its id.
-    """
-    states: dict[tuple[int, int], int] = {}
-    where: list[tuple[int, int]] = []
-    expected_in: list[int] = []
-    for row, alignment in enumerate(batch):
-        state = -1
-        ids = alignment.ids.tolist()
-        for position in range(len(ids)):
-            if bos or position:
-                came = (state, ids[position - 1] if position else -1)
-                if came not in states:
-                    states[came] = len(where)
-                    where.append((row, position - 1 + bos))
-                state = states[came]
-            expected_in.append(state)
-    target = np.concatenate([a.ids for a in batch]) if batch else np.zeros(0, dtype=np.int64)
-    return np.array(where, dtype=np.int64).reshape(-1, 2), np.array(expected_in, dtype=np.int64), target

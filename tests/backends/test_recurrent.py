@@ -8,7 +8,8 @@ import torch
 
 from psymem.alignment import Alignment
 from psymem.backends import recurrent
-from psymem.backends.recurrent import RecurrentBackend, batches_by_length, expected_tokens
+from psymem.backends.batching import batches_by_length, expected_tokens
+from psymem.backends.recurrent import RecurrentBackend
 from psymem.errors import ModelError
 from psymem.models.storage import load_checkpoint
 
