@@ -1,12 +1,10 @@
-"""How texts are grouped for reading, and which states have to be turned into probabilities."""
+"""How texts are grouped for reading, and which states of a batch have to be turned into probabilities."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-
-from psymem.alignment import Alignment
 
 
 def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
@@ -24,31 +22,38 @@ def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[lis
         yield batch
 
 
-def expected_tokens(batch: Sequence[Alignment], bos: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """List the states after which something is expected, one for all sentences that began alike.
+def shared_states(batch: Sequence[np.ndarray], bos: bool) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Number the states a model is in while it reads a batch; texts that begin alike share them.
+
+    Parameters
+    ----------
+    batch
+        Token ids of each text, (n,) each.
+    bos
+        Whether a beginning-of-sentence token is put before each.
 
     Returns
     -------
     tuple
-        (S, 2) row and input position of each distinct state in the batch; (N,) which state each of the
-        batch's N tokens was expected in (-1 for a first word without BOS); (N,) its id.
+        (S, 2) text and input position at which each distinct state can be found; for each text the (n + 1,) state
+        after its first 0, 1, ... n tokens (-1 before anything was read).
     """
-    states: dict[tuple[int, int], int] = {}
+    known: dict[tuple[int, int], int] = {}
     where: list[tuple[int, int]] = []
-    expected_in: list[int] = []
-    for row, alignment in enumerate(batch):
+    states = []
+    for row, ids in enumerate(batch):
         state = -1
-        ids = alignment.ids.tolist()
-        for position in range(len(ids)):
+        own = []
+        for position, token in enumerate([-1, *ids.tolist()]):
             if bos or position:
-                came = (state, ids[position - 1] if position else -1)
-                if came not in states:
-                    states[came] = len(where)
+                came = (state, token)
+                if came not in known:
+                    known[came] = len(where)
                     where.append((row, position - 1 + bos))
-                state = states[came]
-            expected_in.append(state)
-    target = np.concatenate([a.ids for a in batch]) if batch else np.zeros(0, dtype=np.int64)
-    return np.array(where, dtype=np.int64).reshape(-1, 2), np.array(expected_in, dtype=np.int64), target
+                state = known[came]
+            own.append(state)
+        states.append(np.array(own, dtype=np.int64))
+    return np.array(where, dtype=np.int64).reshape(-1, 2), states
 
 
 def wanted_heads(needs: frozenset[str]) -> tuple[tuple[int, int], ...]:

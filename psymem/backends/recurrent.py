@@ -16,16 +16,13 @@ import torch
 from torch import Tensor
 
 from psymem.alignment import Alignment, align_pieces
-from psymem.backends.batching import batches_by_length, expected_tokens, wanted_heads
 from psymem.backends.base import Progress, check_texts, sentence_case, text_name
+from psymem.backends.batching import batches_by_length, shared_states, wanted_heads
+from psymem.backends.expectation import expect
 from psymem.checkpoints import Checkpoint, describe
 from psymem.errors import ModelError
 from psymem.models.storage import MAX_TOKENS, StoredModel, architecture_named, load_checkpoint
 from psymem.trace import Trace
-
-LOGITS_AT_ONCE = 1 << 24
-"""Numbers in one block of logits (64 MiB in float32)."""
-
 
 class RecurrentBackend:
     """One of our models, read from its directory when the first text is.
@@ -157,7 +154,7 @@ class RecurrentBackend:
         """Read sentences of similar length at once."""
         output = self.stored.network(self._padded(batch))
         wanted = self.provides if needs is None else needs
-        logprob, entropy = self._probabilities(output.hidden, batch, entropy="entropy" in wanted)
+        logprob, entropy = self._expectation(output.hidden, batch, entropy="entropy" in wanted)
         wanted = wanted | ({"attention"} if wanted_heads(wanted) else set())
         observed = {
             k: v.float().cpu().numpy() for k, v in self.architecture.observe(output).items() if k in wanted
@@ -194,7 +191,7 @@ class RecurrentBackend:
         own[:1] = np.nan
         return own[None, None]
 
-    def _probabilities(
+    def _expectation(
         self, hidden: Tensor, batch: Sequence[Alignment], *, entropy: bool
     ) -> tuple[np.ndarray, np.ndarray | None]:
         """Return log-probability of each token of the batch and entropy of what was expected there.
@@ -202,23 +199,18 @@ class RecurrentBackend:
         Both are (N,) for N tokens in all. Sentences that begin alike (the conditions of an item) share their
         expectations, computed once.
         """
-        where, state, target = expected_tokens(batch, self.bos)
-        rows = hidden.reshape(-1, hidden.shape[-1])[
-            torch.from_numpy(where[:, 0] * hidden.shape[1] + where[:, 1])
-        ]
-        logprob = np.full(len(state), np.nan)
-        uncertainty = np.full(len(state), np.nan) if entropy else None
-        step = max(1, LOGITS_AT_ONCE // int(self.stored.config["vocab_size"]))
-        for first in range(0, len(rows), step):
-            inside = np.flatnonzero((state >= first) & (state < first + step))
-            logits = self._logits(rows[first : first + step])
-            normaliser = logits.logsumexp(-1)
-            row, column = torch.from_numpy(state[inside] - first), torch.from_numpy(target[inside])
-            logprob[inside] = (logits[row, column] - normaliser[row]).double().cpu().numpy()
-            if uncertainty is not None:
-                expected = (torch.softmax(logits, -1) * logits).sum(-1)
-                uncertainty[inside] = (normaliser - expected)[row].double().cpu().numpy()
-        return np.minimum(logprob, 0.0), uncertainty
+        where, states = shared_states([a.ids for a in batch], self.bos)
+        met_in = np.concatenate([s[:-1] for s in states])
+        used, state = np.unique(met_in, return_inverse=True)
+        state = state - (used[:1] == -1).sum()
+        used = where[used[used >= 0]]
+        rows = hidden[torch.from_numpy(used[:, 0]), torch.from_numpy(used[:, 1])]
+        token = np.concatenate([a.ids for a in batch])
+        size = int(self.stored.config["vocab_size"])
+        found = expect(rows, self._logits, size, state, token, entropy=entropy)
+        if found.entropy is None:
+            return found.logprob, None
+        return found.logprob, np.append(found.entropy, np.nan)[state]  # state -1: nothing was expected
 
     def _logits(self, hidden: Tensor) -> Tensor:
         """(n, V) logits; what can never come next (padding, BOS) has none."""
