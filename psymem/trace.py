@@ -40,8 +40,8 @@ class Trace:
         (T,) float64: entropy (nats) of the next-token distribution from which the token was drawn, or None.
     boundary
         (T + 1,) float64: natural log of p(a word begins | the first i tokens), where the tokenizer marks word
-        beginnings; 0 at the start of the text. NaN inside words, where nobody needs it. None where every token
-        is a word or no beginning is marked.
+        beginnings; 0 at the start of the text. None where every token is a word or no
+        beginning is marked.
     extras
         Further per-token arrays by name (model fixations, memory), first axis T.
     """
@@ -93,3 +93,11 @@ class Trace:
         last = np.full(self.n_words if n_words is None else n_words, -1)
         last[self.word_index] = np.arange(len(self.tokens))
         return last
+
+
+def no_such_head(layer: int, head: int, layers: int, heads: int) -> str:
+    """Say which heads there are, to someone who asked for another."""
+    return (
+        f"There is no head {layer}:{head}; the model has {layers} layer(s) 0 to {layers - 1} "
+        f"with {heads} head(s) 0 to {heads - 1} each."
+    )

@@ -9,7 +9,7 @@ import numpy as np
 
 from psymem.alignment import sum_over_words
 from psymem.errors import MeasureError
-from psymem.trace import Trace
+from psymem.trace import Trace, no_such_head
 
 QUERY_ROWS = ("first", "last", "mean")
 
@@ -91,11 +91,3 @@ def _head(trace: Trace, layer: int, head: int) -> np.ndarray:
     if not (0 <= layer < layers and 0 <= head < heads):
         raise MeasureError(no_such_head(layer, head, layers, heads))
     return trace.attention[layer, head]
-
-
-def no_such_head(layer: int, head: int, layers: int, heads: int) -> str:
-    """Say which heads there are, to someone who asked for another."""
-    return (
-        f"There is no head {layer}:{head}; the model has {layers} layer(s) 0 to {layers - 1} "
-        f"with {heads} head(s) 0 to {heads - 1} each."
-    )
