@@ -11,6 +11,7 @@ from psymem._version import __version__
 from psymem.errors import PsymemError
 
 COMMANDS: tuple[str, ...] = (
+    "attraction",
     "score",
     "stimuli",
     "train",
