@@ -29,11 +29,15 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     report = yield
     forbidden = set(os.environ.get("PSYMEM_FORBID_SKIPS", "").split(",")) - {""}
     needs = {m for m in forbidden if item.get_closest_marker(m)}
-    needs |= {m for m, f in FIXTURE_OF_MARKER.items() if m in forbidden and f in getattr(item, "fixturenames", ())}
+    needs |= {
+        m for m, f in FIXTURE_OF_MARKER.items() if m in forbidden and f in getattr(item, "fixturenames", ())
+    }
     if report.skipped and needs and not hasattr(report, "wasxfail"):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
         report.outcome = "failed"
-        report.longrepr = f"{item.nodeid} must not skip here, since it needs {', '.join(sorted(needs))}. {reason}"
+        report.longrepr = (
+            f"{item.nodeid} must not skip here, since it needs {', '.join(sorted(needs))}. {reason}"
+        )
     return report
 
 
@@ -52,7 +56,9 @@ def rscript() -> str:
     if program is None:
         pytest.skip("R is not installed")
     found = subprocess.run(
-        [program, "-e", "suppressMessages({library(lme4); library(lmerTest)})"], capture_output=True, check=False
+        [program, "-e", "suppressMessages({library(lme4); library(lmerTest)})"],
+        capture_output=True,
+        check=False,
     )
     if found.returncode:
         pytest.skip("R lacks lme4 or lmerTest")

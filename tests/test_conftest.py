@@ -40,7 +40,9 @@ def test_skips_are_allowed_by_default(run_tests):
 def test_a_forbidden_skip_fails_and_says_why(run_tests):
     result = run_tests("r,shared")
     result.assert_outcomes(failed=1, errors=1, skipped=1, xfailed=1)
-    result.stdout.fnmatch_lines(["*::test_fixture must not skip here, since it needs shared. Skipped: the real data*"])
+    result.stdout.fnmatch_lines(
+        ["*::test_fixture must not skip here, since it needs shared. Skipped: the real data*"]
+    )
     result.stdout.fnmatch_lines(["*::test_marked must not skip here, since it needs r. Skipped: no R"])
 
 
