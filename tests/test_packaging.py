@@ -20,7 +20,7 @@ import psymem
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 MAPPED = {"psymem.stimuli": "stimuli", "psymem.corpora": "corpora", "psymem.analyses": "analyses"}
-DATA_FOLDERS = ("stimuli", "corpora", "analyses", "psymem/weights")
+DATA_FOLDERS = (*MAPPED.values(), "psymem")
 HEAVY = {
     *("torch", "transformers", "tokenizers", "accelerate", "spacy", "wordfreq"),
     *("numpy", "pandas", "scipy", "statsmodels", "formulaic", "joblib", "matplotlib", "seaborn"),
@@ -127,13 +127,13 @@ def test_data_folders_are_mapped_and_hold_no_code():
 def test_wheel_holds_all_code_and_data_and_nothing_else(distributions):
     with zipfile.ZipFile(distributions[1]) as archive:
         content = {n for n in archive.namelist() if ".dist-info/" not in n}
-    assert content == code_files() | {as_installed(f) for f in data_files()} | {"psymem/py.typed"}
+    assert content == code_files() | {as_installed(f) for f in data_files()}
 
 
 def test_sdist_holds_all_data(distributions):
     with tarfile.open(distributions[0]) as archive:
         content = {name.partition("/")[2] for name in archive.getnames()}
-    wanted = data_files() | {"LICENSE", "README.md", "setup.cfg", "pyproject.toml", "psymem/py.typed"}
+    wanted = data_files() | {"LICENSE", "README.md", "setup.cfg", "pyproject.toml"}
     assert wanted - content == set()
 
 
@@ -142,7 +142,7 @@ def test_wheel_resources_resolve(installed):
         "import json, psymem\n"
         "from importlib.resources import files\n"
         f"wanted = {sorted(as_installed(f) for f in data_files())!r}\n"
-        "parts = [w.split('/', 2) for w in wanted]\n"
+        "parts = [w.split('/', 2) for w in wanted if w.count('/') > 1]\n"
         "missing = [p for p in parts if not files('.'.join(p[:2])).joinpath(p[2]).is_file()]\n"
         "print(json.dumps({'home': psymem.__file__, 'missing': missing}))"
     )
