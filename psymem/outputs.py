@@ -11,7 +11,7 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,23 @@ def write_table(frame: pd.DataFrame, path: Path, provenance: Mapping[str, Any]) 
     path = Path(path)
     write_json(path.with_suffix(".json"), {**base_provenance(), **provenance, "table": path.name, "rows": len(frame)})
     return write_atomically(path, lambda p: frame.to_csv(p, index=False, na_rep="NA", lineterminator="\n"))
+
+
+def write_table_pieces(pieces: Iterable[pd.DataFrame], path: Path, provenance: Mapping[str, Any]) -> int:
+    """As `write_table`, for a table that comes in pieces and need not fit into memory; returns the row count."""
+    path = Path(path)
+    rows = 0
+
+    def write(temporary: Path) -> None:
+        nonlocal rows
+        with temporary.open("w", encoding="utf-8", newline="") as stream:
+            for piece in pieces:
+                piece.to_csv(stream, index=False, header=rows == 0, na_rep="NA", lineterminator="\n")
+                rows += len(piece)
+
+    write_atomically(path, write)
+    write_json(path.with_suffix(".json"), {**base_provenance(), **provenance, "table": path.name, "rows": rows})
+    return rows
 
 
 def base_provenance(command: str | None = None) -> dict[str, Any]:

@@ -64,6 +64,13 @@ BACKENDS = Registry(
     },
 )
 
+ARCHITECTURES = Registry(
+    "model architecture",
+    {
+        "psymem-cbr-rnn": "psymem.models.cbr_rnn_architecture:ARCHITECTURE",
+    },
+)
+
 ENGINES = Registry(
     "fitting engine",
     {

@@ -32,6 +32,9 @@ class Trace:
         A row sums to 1, or is NaN throughout where there is nothing to attend to. None if the model has none.
     entropy
         (T,) float64: entropy (nats) of the next-token distribution from which the token was drawn, or None.
+    boundary
+        (T + 1,) float64: natural log of p(a word begins or the text ends | the first i tokens), where the
+        tokenizer marks word beginnings; None where every token is a word or no beginning is marked.
     extras
         Further per-token arrays by name (model fixations, memory), first axis T.
     """
@@ -42,26 +45,40 @@ class Trace:
     oov: np.ndarray
     attention: np.ndarray | None = None
     entropy: np.ndarray | None = None
+    boundary: np.ndarray | None = None
     extras: dict[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check shapes and order, so that no measure has to."""
         n = len(self.tokens)
         for name in ("word_index", "logprob", "oov"):
-            if getattr(self, name).shape != (n,):
-                raise ModelError(f"Trace.{name} has shape {getattr(self, name).shape}, expected ({n},).")
+            self._expect_shape(name, (n,))
+        for name, length in (("entropy", n), ("boundary", n + 1)):
+            if getattr(self, name) is not None:
+                self._expect_shape(name, (length,))
         if n and (np.diff(self.word_index) < 0).any():
             raise ModelError("Trace.word_index must not decrease.")
-        if self.attention is not None and self.attention.shape[-2:] != (n, n):
+        if self.attention is not None and (self.attention.ndim != 4 or self.attention.shape[-2:] != (n, n)):
             raise ModelError(f"Trace.attention has shape {self.attention.shape}, expected (layers, heads, {n}, {n}).")
+
+    def _expect_shape(self, name: str, shape: tuple[int, ...]) -> None:
+        """Raise ModelError if the array called `name` has another shape."""
+        if getattr(self, name).shape != shape:
+            raise ModelError(f"Trace.{name} has shape {getattr(self, name).shape}, expected {shape}.")
 
     @property
     def n_words(self) -> int:
         """Number of words read."""
         return int(self.word_index[-1]) + 1 if len(self.tokens) else 0
 
-    def first_pieces(self) -> np.ndarray:
+    def first_pieces(self, n_words: int | None = None) -> np.ndarray:
         """(n_words,) int: position of each word's first token; -1 for a word without tokens."""
-        first = np.full(self.n_words, -1)
+        first = np.full(self.n_words if n_words is None else n_words, -1)
         first[self.word_index[::-1]] = np.arange(len(self.tokens))[::-1]
         return first
+
+    def last_pieces(self, n_words: int | None = None) -> np.ndarray:
+        """(n_words,) int: position of each word's last token; -1 for a word without tokens."""
+        last = np.full(self.n_words if n_words is None else n_words, -1)
+        last[self.word_index] = np.arange(len(self.tokens))
+        return last

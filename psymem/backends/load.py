@@ -1,0 +1,111 @@
+"""From what a user calls a model to a backend that reads with it."""
+
+from __future__ import annotations
+
+import os
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from psymem import checkpoints
+from psymem.backends.base import Backend
+from psymem.checkpoints import CARD, CONFIG, Checkpoint
+from psymem.errors import CheckpointError, ModelError, UnknownNameError
+from psymem.registry import ARCHITECTURES, BACKENDS
+
+
+def load_backend(name: str | Path | Backend, **settings: Any) -> Backend:
+    """Return the model called `name`, ready to read; weights are loaded with the first text.
+
+    Parameters
+    ----------
+    name
+        A bundled model ("cbr-rnn/1"), "toy", the directory of a checkpoint, or the id of a model on the Hugging
+        Face hub. A backend is returned as it is.
+    settings
+        Passed on to the backend ("bos", "device", ...).
+
+    Raises
+    ------
+    UnknownNameError
+        If no bundled model has this name and the hub has none or cannot be reached; near names are offered.
+    CheckpointError
+        If the directory is incomplete, damaged, or holds a model that psymem cannot read with.
+    ModelError
+        If the backend has no such setting.
+    """
+    if isinstance(name, Backend):
+        return name
+    if name in BACKENDS and name != "recurrent":
+        return _build(str(name), settings, ())
+    checkpoint = _locate(name)
+    checkpoints.check(checkpoint)
+    if checkpoint.architecture not in ARCHITECTURES:
+        raise CheckpointError(_foreign(checkpoint))
+    return _build("recurrent", settings, (checkpoint,))
+
+
+def load_backends(names: str | Path | Backend | list, **settings: Any) -> list[Backend]:
+    """Return the backends that one or several names stand for; "cbr-rnn" is every bundled CBR-RNN."""
+    given = names if isinstance(names, (list, tuple)) else [names]
+    single = [n for entry in given for n in (checkpoints.expand(entry) if isinstance(entry, str) else [entry])]
+    return [load_backend(n, **settings) for n in dict.fromkeys(single)]
+
+
+def _build(kind: str, settings: dict[str, Any], arguments: tuple) -> Backend:
+    """Construct a backend; a setting it does not have is the user's mistake, not a traceback."""
+    backend = BACKENDS.load(kind)
+    try:
+        return backend(*arguments, **settings)
+    except TypeError as error:
+        raise ModelError(f"This model cannot be loaded with {', '.join(settings)}: {error}.") from error
+
+
+def _locate(name: str | Path) -> Checkpoint:
+    """Find a bundled model or a directory, else fetch from the hub."""
+    try:
+        return checkpoints.describe(name)
+    except UnknownNameError as unknown:
+        if get_close_matches(str(name), unknown.known, cutoff=0.75):  # a slip of the pen, not a hub id
+            raise
+        folder = _fetch(str(name), unknown)
+        return Checkpoint(str(name), folder)
+
+
+def _fetch(name: str, unknown: UnknownNameError) -> Path:
+    """Download a checkpoint from the Hugging Face hub, or find it in its cache."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError, RepositoryNotFoundError
+
+    wanted = [CONFIG, "*.safetensors", "tokenizer*", CARD]
+    try:
+        return Path(snapshot_download(name, allow_patterns=wanted, etag_timeout=5, max_workers=2))
+    except (HFValidationError, RepositoryNotFoundError):
+        raise unknown from None
+    except OSError as error:
+        if not isinstance(error, (LocalEntryNotFoundError, ConnectionError, TimeoutError)):
+            raise CheckpointError(f"Could not fetch {name} from the Hugging Face hub: {error}.") from error
+        why = "is switched off (HF_HUB_OFFLINE)" if os.environ.get("HF_HUB_OFFLINE") else "cannot be reached"
+        raise UnknownNameError(
+            "model",
+            name,
+            unknown.known,
+            f"If it is a model on the Hugging Face hub: the hub {why}, and there is no copy on this machine. "
+            f"Where there is a network, run 'hf download {name} --local-dir my-model', copy the folder here "
+            "and give its path as the model.",
+        ) from None
+
+
+def _foreign(checkpoint: Checkpoint) -> str:
+    """Say why a model that is not one of ours cannot be used."""
+    classes = " ".join(checkpoint.config.get("architectures") or ())
+    kind = checkpoint.architecture
+    if "MaskedLM" in classes or kind in ("bert", "roberta", "distilbert", "electra", "albert", "xlm-roberta"):
+        return (
+            f"{checkpoint.name} is a masked language model ({kind}): it predicts a word from both sides, so it has no "
+            "surprisal of a word given the words before it. Use a causal (left-to-right) model."
+        )
+    return (
+        f"{checkpoint.name} is a model of type {kind!r}, which psymem cannot read with yet. "
+        f"Known types: {', '.join(ARCHITECTURES.names())}."
+    )

@@ -1,0 +1,244 @@
+"""Model directories: find, expand, describe, verify. Reads JSON, TOML and safetensors headers; never unpickles.
+
+A checkpoint is a Hugging Face directory: ``config.json``, ``model.safetensors``, ``tokenizer.json``,
+``tokenizer_config.json`` and ``card.toml`` (what it was trained on, by what, how well, and the files' checksums).
+Bundled ones are in ``psymem/weights/<family>/<instance>/`` and are called ``<family>/<instance>``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from psymem.errors import CheckpointError, UnknownNameError
+
+CONFIG, WEIGHTS, TOKENIZER, CARD = "config.json", "model.safetensors", "tokenizer.json", "card.toml"
+REQUIRED_FILES = (CONFIG, WEIGHTS, TOKENIZER)
+PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """One model directory, described without loading its weights.
+
+    Attributes
+    ----------
+    name
+        "cbr-rnn/1" for a bundled model, else the path as given.
+    path
+        The directory.
+    """
+
+    name: str
+    path: Path
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """Content of config.json."""
+        return _read_json(self.path / CONFIG)
+
+    @cached_property
+    def card(self) -> dict[str, Any]:
+        """Content of card.toml; empty if there is none."""
+        return read_card(self.path / CARD) if (self.path / CARD).is_file() else {}
+
+    @property
+    def architecture(self) -> str:
+        """Which kind of model it is: ``model_type`` of config.json."""
+        kind = self.config.get("model_type")
+        if not isinstance(kind, str):
+            raise CheckpointError(f"{self.path / CONFIG} does not say which kind of model this is (no 'model_type').")
+        return kind
+
+    @property
+    def provides(self) -> frozenset[str]:
+        """What the model can give to measures, as its config says."""
+        return frozenset(self.config.get("provides", ()))
+
+    @cached_property
+    def sha256(self) -> str:
+        """Checksum of the weights file."""
+        return file_sha256(self.path / WEIGHTS)
+
+
+def bundled() -> list[Checkpoint]:
+    """All models that come with psymem, by family and instance number."""
+    root = Path(str(files("psymem.weights")))
+    found = [p.parent for p in root.glob(f"*/*/{CONFIG}")]
+    named = {f"{p.parent.name}/{p.name}": p for p in found}
+    return [Checkpoint(name, named[name]) for name in sorted(named, key=_natural)]
+
+
+def expand(name: str) -> list[str]:
+    """Return the names a model name stands for: "cbr-rnn" is every bundled instance, anything else is itself.
+
+    >>> expand("cbr-rnn")  # doctest: +SKIP
+    ['cbr-rnn/1', 'cbr-rnn/2']
+    """
+    return [c.name for c in bundled() if c.name.split("/")[0] == name] or [name]
+
+
+def find(name: str | Path) -> Path:
+    """Return the directory of a bundled model or of a path to one.
+
+    Raises
+    ------
+    CheckpointError
+        If the path is no directory, or the name stands for several models.
+    UnknownNameError
+        If no bundled model has this name; near names are offered.
+    """
+    return describe(name).path
+
+
+def describe(name: str | Path) -> Checkpoint:
+    """Return the Checkpoint for a bundled name or a directory; raises as `find`."""
+    known = {c.name: c for c in bundled()}
+    if str(name) in known:
+        return known[str(name)]
+    several = expand(str(name))
+    if len(several) > 1:
+        raise CheckpointError(f"{name!r} stands for {len(several)} models; name one of them: {', '.join(several)}.")
+    if several[0] in known:
+        return known[several[0]]
+    path = Path(name).expanduser()
+    if path.is_dir():
+        return Checkpoint(str(name), path)
+    if looks_like_path(name):
+        raise CheckpointError(f"There is no folder {path}. A model is a folder with {', '.join(REQUIRED_FILES)}.")
+    raise UnknownNameError(
+        "model", str(name), {*known, *(n.split("/")[0] for n in known)}, "The path of a model folder works too."
+    )
+
+
+def looks_like_path(name: str | Path) -> bool:
+    """Whether a model name can only be meant as a path: ./x, ../x, /x, ~/x, an existing file, or a Path."""
+    return isinstance(name, Path) or name.startswith((".", "/", "~", "\\")) or Path(name).exists()
+
+
+def check(checkpoint: Checkpoint) -> None:
+    """Raise CheckpointError unless all files are there and the weights file is complete.
+
+    Reads the header of the weights and compares the size it announces with the file's; where the card has
+    checksums, the caller can compare them with `verify`.
+    """
+    missing = [f for f in REQUIRED_FILES if not (checkpoint.path / f).is_file()]
+    if missing:
+        pickled = sorted(p.name for p in checkpoint.path.iterdir() if p.suffix in PICKLED)
+        raise CheckpointError(
+            f"The model folder {checkpoint.path} lacks {', '.join(missing)}."
+            + (f" psymem reads safetensors only and does not open {', '.join(pickled)}." if pickled else "")
+        )
+    _ = checkpoint.architecture
+    _check_safetensors(checkpoint.path / WEIGHTS)
+
+
+def verify(checkpoint: Checkpoint) -> dict[str, str]:
+    """Check a model folder, file by file.
+
+    Returns
+    -------
+    dict
+        File name to "intact", or "no checksum in card.toml".
+
+    Raises
+    ------
+    CheckpointError
+        If a file is missing, incomplete or differs from the checksum in the card.
+    """
+    check(checkpoint)
+    expected = checkpoint.card.get("sha256", {})
+    for name, digest in expected.items():
+        path = checkpoint.path / name
+        if not path.is_file():
+            raise CheckpointError(f"The model folder {checkpoint.path} lacks {name}, which its card lists.")
+        found = file_sha256(path)
+        if found != digest:
+            raise CheckpointError(
+                f"{path} is not the file its card describes (sha256 {found[:12]}..., expected {digest[:12]}...): "
+                "it was changed or damaged. Install psymem again or copy the folder anew."
+            )
+    names = sorted({*expected, *REQUIRED_FILES})
+    return {n: "intact" if n in expected else f"no checksum in {CARD}" for n in names}
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file as hexadecimal digits."""
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise CheckpointError(f"Cannot read {path}: {error.strerror}.") from error
+
+
+def read_card(path: Path) -> dict[str, Any]:
+    """Read a card.toml."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise CheckpointError(f"{path} is not valid TOML: {error}.") from error
+
+
+def card_text(card: Mapping[str, Any]) -> str:
+    """Return a card as TOML: plain values first, then one table per nested mapping."""
+    plain = [f"{k} = {_toml_value(v)}" for k, v in card.items() if not isinstance(v, Mapping)]
+    tables = [
+        "\n".join([f"[{name}]", *(f"{_toml_value(str(k))} = {_toml_value(v)}" for k, v in table.items())])
+        for name, table in card.items()
+        if isinstance(table, Mapping)
+    ]
+    return "\n\n".join(["\n".join(plain), *tables]).strip() + "\n"
+
+
+def _toml_value(value: Any) -> str:
+    """Return a string, number, truth value or list of them as TOML."""
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_toml_value(v) for v in value) + "]"
+    if isinstance(value, float) and value != value:
+        return "nan"
+    # a JSON string, number or truth value is a TOML one, but for non-BMP escapes, which ensure_ascii avoids
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _check_safetensors(path: Path) -> None:
+    """Raise CheckpointError unless the file's size is what its header announces."""
+    size = path.stat().st_size
+    damaged = f"{path} is not a complete safetensors file"
+    advice = "It was cut short or damaged: copy or download it again."
+    with path.open("rb") as stream:
+        length = int.from_bytes(stream.read(8), "little")
+        if size < 8 or length > size - 8:
+            raise CheckpointError(f"{damaged} ({size} bytes, less than its header). {advice}")
+        try:
+            header = json.loads(stream.read(length))
+            ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+            raise CheckpointError(f"{damaged} (its header cannot be read). {advice}") from error
+    expected = 8 + length + max(ends, default=0)
+    if size != expected:
+        raise CheckpointError(f"{damaged} ({size} bytes, its header announces {expected}). {advice}")
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise CheckpointError(f"The model folder {path.parent} lacks {path.name}.") from error
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise CheckpointError(f"{path} cannot be read as JSON: {error}.") from error
+    if not isinstance(content, dict):
+        raise CheckpointError(f"{path} does not hold a JSON object.")
+    return content
+
+
+def _natural(name: str) -> tuple[str, int, str]:
+    """Sort key: cbr-rnn/2 before cbr-rnn/10."""
+    family, _, instance = name.partition("/")
+    return (family, int(instance) if instance.isdigit() else -1, instance)

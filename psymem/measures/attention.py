@@ -1,0 +1,74 @@
+"""Attention between words, read from a Trace: which row, which heads, summed over a word's pieces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from psymem.alignment import sum_over_words
+from psymem.errors import MeasureError
+from psymem.trace import Trace
+
+QUERY_ROWS = ("first", "last", "mean")
+
+
+@dataclass(frozen=True)
+class AttentionReading:
+    """How attention between tokens becomes attention between words.
+
+    Parameters
+    ----------
+    heads
+        (layer, head) pairs, 0-based; empty for the mean over all heads (the only head of a CBR-RNN).
+    query
+        Row of a word in several pieces: "first" (Timkey & Linzen, 2023), "last", or "mean" over its pieces.
+    """
+
+    heads: tuple[tuple[int, int], ...] = ()
+    query: Literal["first", "last", "mean"] = "first"
+
+    def __post_init__(self) -> None:
+        """Refuse a row that does not exist."""
+        if self.query not in QUERY_ROWS:
+            raise MeasureError(f"query={self.query!r} is not known; expected one of {', '.join(QUERY_ROWS)}.")
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """What each head adds to a column's name: "" for the mean over heads, else "_layer_head"."""
+        return tuple(f"_{layer}_{head}" for layer, head in self.heads) or ("",)
+
+    def between_words(self, trace: Trace, n_words: int) -> np.ndarray:
+        """Return (heads, n_words, n_words): weight at query word i on word j, summed over the pieces of j.
+
+        A row is NaN where the model has no distribution.
+
+        Raises
+        ------
+        MeasureError
+            If the model has no such head, or no attention.
+        """
+        if trace.attention is None:
+            raise MeasureError("The model gave no attention for this text.")
+        layers, heads = trace.attention.shape[:2]
+        for layer, head in self.heads:
+            if not (0 <= layer < layers and 0 <= head < heads):
+                raise MeasureError(
+                    f"There is no head {layer}:{head}; the model has {layers} layer(s) 0 to {layers - 1} "
+                    f"with {heads} head(s) 0 to {heads - 1} each."
+                )
+        chosen = [trace.attention[pair] for pair in self.heads] or [trace.attention.mean((0, 1), dtype=np.float64)]
+        to_words = sum_over_words(np.stack(chosen), trace.word_index, n_words, empty=0.0)  # (heads, T, n_words)
+        return self._rows(to_words, trace, n_words)
+
+    def _rows(self, to_words: np.ndarray, trace: Trace, n_words: int) -> np.ndarray:
+        """Choose or average the query rows of each word: (heads, T, n_words) to (heads, n_words, n_words)."""
+        if self.query == "mean":
+            counts = np.bincount(trace.word_index, minlength=n_words)
+            summed = sum_over_words(np.moveaxis(to_words, 1, -1), trace.word_index, n_words)
+            return np.moveaxis(summed / np.maximum(counts, 1), -1, 1)
+        pieces = trace.first_pieces(n_words) if self.query == "first" else trace.last_pieces(n_words)
+        rows = to_words[:, pieces]
+        rows[:, pieces < 0] = np.nan
+        return rows

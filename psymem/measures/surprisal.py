@@ -1,0 +1,48 @@
+"""Surprisal of whole words, in bits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+
+from psymem.alignment import sum_over_words
+from psymem.trace import Trace
+from psymem.units import nats_to_bits
+
+
+@dataclass(frozen=True)
+class Surprisal:
+    """``-log2 p(word | words before it)``: the sum over the word's tokens.
+
+    Where the tokenizer marks word beginnings, that sum leaves open whether the word ends there; the value is then
+    corrected by the probability of a boundary after the word, relative to the one before it (Pimentel & Meister,
+    2024; Oh & Schuler, 2024). A word whose probability is undefined (the first one of a model without a
+    beginning-of-sentence token) is NaN.
+
+    Parameters
+    ----------
+    corrected
+        Whether to apply the boundary correction where the model gives what it needs.
+    """
+
+    name: ClassVar[str] = "surprisal"
+    requires: ClassVar[frozenset[str]] = frozenset({"logprob"})
+    roles: ClassVar[tuple[str, ...]] = ()
+    corrected: bool = True
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """One column, in bits."""
+        return ("surprisal_bits",) if self.corrected else ("surprisal_uncorrected_bits",)
+
+    def __call__(self, trace: Trace, words: pd.DataFrame) -> dict[str, np.ndarray]:
+        """Return (n_words,) bits."""
+        n_words = len(words)
+        logprob = sum_over_words(trace.logprob, trace.word_index, n_words)
+        if self.corrected and trace.boundary is not None:
+            first, last = trace.first_pieces(n_words), trace.last_pieces(n_words)
+            logprob = logprob + trace.boundary[last + 1] - trace.boundary[first]
+        return {self.columns[0]: nats_to_bits(-logprob) + 0.0}  # no negative zero

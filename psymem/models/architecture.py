@@ -1,0 +1,45 @@
+"""What psymem has to know about one kind of model to store it, load it and read with it.
+
+A new kind of model is its own file with the maths, one `Architecture` beside it, and a row in
+``psymem.registry.ARCHITECTURES`` under its ``model_type``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """One kind of model.
+
+    Attributes
+    ----------
+    model_type
+        Its name in config.json and in transformers.
+    transformers_class
+        Name of the class that transformers builds, for ``architectures`` in config.json.
+    network_class
+        The network's class.
+    config_of
+        Network to the entries of config.json that define it.
+    build
+        Entries of config.json to a network with fresh weights. Calling the network with (B, T) ids gives an output
+        with ``hidden`` (B, T, d); its module ``output`` turns hidden states into logits.
+    provides
+        Entries of config.json to what Traces of the model contain.
+    observe
+        Output of the network to further arrays for the Trace, each (B, T, ...), by name; "attention" is (B, T, T).
+    """
+
+    model_type: str
+    transformers_class: str
+    network_class: type[nn.Module]
+    config_of: Callable[[nn.Module], dict[str, Any]]
+    build: Callable[[Mapping[str, Any]], nn.Module]
+    provides: Callable[[Mapping[str, Any]], frozenset[str]]
+    observe: Callable[[Any], dict[str, Tensor]]

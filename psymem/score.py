@@ -1,0 +1,216 @@
+"""WORDS -> a backend's Traces -> SCORES: one row per word and model, one column per measure.
+
+What a model reads in one go is its own business (`Backend.context`): memory models read a sentence at a time and
+start each with an empty memory; the rows of a sentence are those with the same ``text_id`` and ``sentence_id``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from psymem.backends.base import Backend
+from psymem.backends.load import load_backends
+from psymem.errors import DataError, ModelError
+from psymem.measures.base import Measure, require_provided, require_roles, resolve
+from psymem.tables import WORDS, check
+from psymem.trace import Trace
+
+WORDS_AT_ONCE = 50_000
+"""Words scored before their rows are handed on; bounds memory on large corpora."""
+
+Texts = str | Sequence[str] | Sequence[Sequence[str]] | pd.DataFrame
+Models = str | Path | Backend | Sequence[str | Path | Backend]
+Measures = str | Measure | Sequence[str | Measure]
+ScoreProgress = Callable[[str, int, int], None]
+"""Called with a model's name, the number of sentences (or texts) it has read and the number in all."""
+
+
+def score(
+    texts: Texts,
+    models: Models = "cbr-rnn",
+    measures: Measures = ("surprisal",),
+    *,
+    progress: ScoreProgress | None = None,
+) -> pd.DataFrame:
+    """Score every word with every model.
+
+    Parameters
+    ----------
+    texts
+        A WORDS frame (one word per row, as `psymem.load_stimuli` returns), or texts: a list whose entries are
+        strings, split at white space, or lists of words. Each entry is one sentence.
+    models
+        A name, directory or backend, or a list of them; "cbr-rnn" is every bundled CBR-RNN.
+    measures
+        Measure names, or measures with settings such as ``RelativeAttention(query="last")``.
+    progress
+        Called as sentences are finished.
+
+    Returns
+    -------
+    pandas.DataFrame
+        SCORES: the columns of WORDS, then ``model``, ``oov`` (the word or a part of it is not in the model's
+        vocabulary) and the columns of the measures, with the unit in the name. NaN where a value is not defined.
+
+    Raises
+    ------
+    UnknownNameError
+        For a model or measure that does not exist.
+    MeasureError
+        If a model or the table lacks what a measure needs; checked before any weights are loaded.
+    ModelError
+        If a model cannot read one of the texts.
+    DataError
+        If the words are not a proper WORDS frame.
+
+    Examples
+    --------
+    >>> import psymem
+    >>> frame = psymem.score(["The key to the cabinets was rusty ."], "toy", ["surprisal"])
+    >>> list(frame.columns)
+    ['text_id', 'sentence_id', 'word_id', 'word', 'model', 'oov', 'surprisal_bits']
+    """
+    run = Run(texts, models, measures)
+    return pd.concat(list(run.chunks(progress=progress)), ignore_index=True)
+
+
+class Run:
+    """A scoring run that has been checked and not yet started.
+
+    Parameters
+    ----------
+    texts, models, measures
+        As in `score`, which see for the errors.
+
+    Attributes
+    ----------
+    words
+        The WORDS frame.
+    backends
+        The models.
+    measures
+        The measures.
+    """
+
+    def __init__(self, texts: Texts, models: Models, measures: Measures) -> None:
+        self.words = as_words(texts)
+        self.measures = resolve(measures)
+        require_roles(self.measures, self.words)
+        self.backends = load_backends(models)
+        for backend in self.backends:
+            require_provided(self.measures, backend.name, backend.provides)
+            _reading_units(self.words, backend)  # refuses texts that are too long
+
+    def chunks(
+        self, words_at_once: int = WORDS_AT_ONCE, progress: ScoreProgress | None = None
+    ) -> Iterator[pd.DataFrame]:
+        """Yield SCORES in pieces of whole texts, all of one model before the next."""
+        for backend in self.backends:
+            texts = _reading_units(self.words, backend)
+            done = 0
+            for group in _groups(texts, words_at_once):
+                yield self._score(backend, group, _shifted(progress, backend.name, done, len(texts)))
+                done += len(group)
+
+    def provenance(self) -> dict[str, Any]:
+        """Return what identifies the numbers: models and measures with their settings."""
+        settings = {m.name: asdict(m) if is_dataclass(m) else {} for m in self.measures}  # type: ignore[call-overload]
+        return {"models": [b.provenance() for b in self.backends], "measures": settings}
+
+    def _score(
+        self, backend: Backend, positions: list[np.ndarray], progress: Callable[[int, int], None] | None
+    ) -> pd.DataFrame:
+        """Score the texts whose rows are at `positions` of the words."""
+        frames = [self.words.iloc[p] for p in positions]
+        texts = [f["word"].tolist() for f in frames]
+        names = [str(f["text_id"].iloc[0]) for f in frames]
+        needs = frozenset[str]().union(*(m.requires for m in self.measures))
+        traces = backend.read_many(texts, progress, names=names, needs=needs)
+        unknown = [_unknown(t, len(w)) for t, w in zip(traces, texts, strict=True)]
+        new: dict[str, Any] = {"model": backend.name, "oov": np.concatenate(unknown)}
+        for measure in self.measures:
+            values = [measure(t, f) for t, f in zip(traces, frames, strict=True)]
+            new |= {column: np.concatenate([v[column] for v in values]) for column in measure.columns}
+        return self.words.iloc[np.concatenate(positions)].reset_index(drop=True).assign(**new)
+
+
+def as_words(texts: Texts) -> pd.DataFrame:
+    """Return a WORDS frame: checked if it is one, made from strings or lists of words otherwise."""
+    if isinstance(texts, pd.DataFrame):
+        if texts.empty:
+            raise DataError("The table of words has no rows.")
+        return _in_reading_order(check(texts, WORDS))
+    entries = [texts] if isinstance(texts, str) else list(texts)
+    if not entries:
+        raise DataError("There is no text to score.")
+    rows = []
+    for number, entry in enumerate(entries, start=1):
+        words = entry.split() if isinstance(entry, str) else list(entry)
+        if not words:
+            raise DataError(f"Text {number} has no words.")
+        rows += [(str(number), 1, position, word) for position, word in enumerate(words, start=1)]
+    frame = pd.DataFrame(rows, columns=list(WORDS.required))
+    wrong = [w for w in frame["word"] if not isinstance(w, str)]
+    if wrong:
+        raise DataError(f"{wrong[0]!r} is not a word; each text has to be a string or a list of strings.")
+    return frame.astype({"text_id": "str", "word": "str"})
+
+
+def _in_reading_order(words: pd.DataFrame) -> pd.DataFrame:
+    """Return `words` if the word numbers of each text go up, as reading does."""
+    falls = words.groupby("text_id", sort=False)["word_id"].diff() < 0
+    if falls.any():
+        text = words.loc[falls, "text_id"].iloc[0]
+        raise DataError(f"The words of text {text!r} are not in order of word_id. Sort the table by text_id and word_id.")
+    return words
+
+
+def _reading_units(words: pd.DataFrame, backend: Backend) -> list[np.ndarray]:
+    """Row positions of each sentence (or text) that the backend reads in one go, in order of appearance.
+
+    Raises ModelError, naming the text, if one has more words than the model can read.
+    """
+    keys = ["text_id", "sentence_id"] if backend.context == "sentence" else ["text_id"]
+    number = words.groupby(keys, sort=False, dropna=False).ngroup().to_numpy()
+    units = np.split(np.argsort(number, kind="stable"), np.cumsum(np.bincount(number))[:-1])
+    longest = max(units, key=len)
+    if backend.max_words is not None and len(longest) > backend.max_words:
+        row = words.iloc[longest[0]]
+        sentence = f"Sentence {row['sentence_id']} of text" if len(keys) > 1 else "Text"
+        raise ModelError(
+            f"{sentence} {row['text_id']!r} has {len(longest)} words; {backend.name} reads at most "
+            f"{backend.max_words} at a time. Split it into sentences."
+        )
+    return units
+
+
+def _groups(units: list[np.ndarray], words_at_once: int) -> Iterator[list[np.ndarray]]:
+    """Yield reading units in groups of about `words_at_once` words."""
+    group: list[np.ndarray] = []
+    size = 0
+    for positions in units:
+        group.append(positions)
+        size += len(positions)
+        if size >= words_at_once:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def _shifted(
+    progress: ScoreProgress | None, model: str, before: int, total: int
+) -> Callable[[int, int], None] | None:
+    """Turn progress within a group of texts into progress over all texts."""
+    return None if progress is None else lambda done, _: progress(model, before + done, total)
+
+
+def _unknown(trace: Trace, n_words: int) -> np.ndarray:
+    """(n_words,) bool: whether any token of the word stands for an unknown one."""
+    return np.bincount(trace.word_index, weights=trace.oov, minlength=n_words) > 0

@@ -1,0 +1,125 @@
+"""Reading training text: files -> paragraphs -> sentences, by rules that are stated here and nowhere else.
+
+- ``.txt`` and ``.txt.gz``: where lines are short (hard-wrapped), a paragraph runs to the next blank line; else every
+  line is a paragraph. Headings of WikiText (``= Title =``) are left out and its ``@-@`` marks undone.
+- ``.conllu`` and ``.conllu.gz``: the ``# text =`` lines, one sentence each.
+- a folder: every such file in it, sorted by name.
+A sentence ends at ``.``, ``!`` or ``?`` (with closing quotes) before white space and a capital, digit or opening
+quote, unless the word is a known abbreviation or a single initial.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from psymem.errors import DataError
+
+SUFFIXES = (".txt", ".txt.gz", ".conllu", ".conllu.gz")
+WRAPPED_WIDTH = 100
+"""Characters: if nine lines in ten are shorter, the file is taken to be hard-wrapped."""
+
+ABBREVIATIONS = frozenset(
+    "mr mrs ms messrs dr st rev hon capt col gen lieut lt maj sgt prof esq jr sr vs viz etc no vol chap fig mt "
+    "jan feb mar apr jun jul aug sept sep oct nov dec inc ltd co corp gov sen rep pres i.e e.g cf al ed".split()
+)
+BOUNDARY = re.compile(r"""([.!?]+["'”’)\]]*)\s+(?=["'“‘(\[]*[A-Z0-9])""")
+LAST_WORD = re.compile(r"([A-Za-z.]+)\.$")
+WIKITEXT_MARK = re.compile(r" @([-,.])@ ")
+HEADING = re.compile(r"^\s*=+ .* =+\s*$")
+
+
+def text_files(paths: list[Path]) -> list[Path]:
+    """Return the readable files among `paths` and inside its folders.
+
+    Raises
+    ------
+    DataError
+        If a path does not exist, a file is of another kind, or a folder holds no text.
+    """
+    found: list[Path] = []
+    for path in map(Path, paths):
+        if path.is_dir():
+            inside = sorted(p for p in path.rglob("*") if p.name.endswith(SUFFIXES))
+            if not inside:
+                raise DataError(f"The folder {path} holds no text; expected files ending in {', '.join(SUFFIXES)}.")
+            found += inside
+        elif not path.exists():
+            raise DataError(f"There is no file or folder {path}. Give the path of a text file.")
+        elif not path.name.endswith(SUFFIXES):
+            raise DataError(f"{path} is not a text file that can be read; expected {', '.join(SUFFIXES)}.")
+        else:
+            found.append(path)
+    return found
+
+
+def read_sentences(path: Path) -> Iterator[str]:
+    """Yield the sentences of one file as raw text."""
+    lines = _lines(path)
+    if ".conllu" in path.name:
+        for line in lines:
+            if line.startswith("# text = "):
+                yield line.removeprefix("# text = ")
+        return
+    for paragraph in _paragraphs(lines):
+        yield from split_sentences(paragraph)
+
+
+def split_sentences(paragraph: str) -> list[str]:
+    """Split a paragraph at sentence ends (rule in the module docstring)."""
+    sentences, start = [], 0
+    for match in BOUNDARY.finditer(paragraph):
+        if match.group(1) == "." and _is_abbreviation(paragraph[start : match.end(1)]):
+            continue
+        sentences.append(paragraph[start : match.end(1)].strip())
+        start = match.end()
+    sentences.append(paragraph[start:].strip())
+    return [s for s in sentences if s]
+
+
+def _is_abbreviation(text: str) -> bool:
+    match = LAST_WORD.search(text)
+    if match is None:
+        return False
+    word = match.group(1).lower()
+    return word in ABBREVIATIONS or (len(word) == 1 and word != "i")
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        opener = gzip.open if path.name.endswith(".gz") else open
+        with opener(path, "rb") as file:
+            raw = file.read()
+    except (OSError, EOFError) as error:
+        raise DataError(f"{path} cannot be read: {error}.") from error
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        try:
+            text = raw.decode("cp1252")
+        except UnicodeDecodeError:
+            raise DataError(f"{path}, line {line}: neither UTF-8 nor Windows-1252. Save the file as UTF-8.") from None
+    return text.splitlines()
+
+
+def _paragraphs(lines: list[str]) -> Iterator[str]:
+    widths = [len(line) for line in lines if line.strip()]
+    wrapped = bool(widths) and np.quantile(widths, 0.9) < WRAPPED_WIDTH and any(not line.strip() for line in lines)
+    block: list[str] = []
+    for line in (*lines, ""):
+        clean = "" if HEADING.match(line) else WIKITEXT_MARK.sub(_undo_mark, line).strip()
+        if clean:
+            block.append(clean)
+        if block and (not clean or not wrapped):
+            yield " ".join(block)
+            block = []
+
+
+def _undo_mark(match: re.Match[str]) -> str:
+    """``well @-@ known`` -> ``well-known``; ``1 @,@ 200`` -> ``1,200``."""
+    return match.group(1)
