@@ -97,9 +97,8 @@ def run_console(block: Block, folder: Path) -> list[str]:
         wanted = block.exit_code if number == len(commands) else 0
         printed = done.stderr if wanted else done.stdout
         if done.returncode != wanted:
-            problems.append(
-                f"$ {example.command}\nended with {done.returncode}, not {wanted}:\n{done.stdout}{done.stderr}"
-            )
+            ending = f"ended with {done.returncode}, not {wanted}"
+            problems.append(f"$ {example.command}\n{ending}:\n{done.stdout}{done.stderr}")
         elif example.output.strip() and not matches(example.output, printed):
             problems.append(f"$ {example.command}\nshown:\n{example.output}printed:\n{printed}")
     return [f"line {block.line}: {problem}" for problem in problems]
