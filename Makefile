@@ -29,7 +29,7 @@ lint: setup-test
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy
-	$(RUN) -c 'from importlinter.cli import lint_imports_command as run; run()' --no-cache
+	$(RUN) -c 'from importlinter.cli import lint_imports_command as run; run()' --no-cache --no-logo
 
 setup:
 	@sh .ci/environment
