@@ -66,7 +66,9 @@ class CueBasedRNNSettings:
     def __post_init__(self) -> None:
         """Refuse an attention kind that does not exist."""
         if self.attention not in ATTENTION_KINDS:
-            raise ModelError(f"attention={self.attention!r} is not known; expected one of {', '.join(ATTENTION_KINDS)}.")
+            raise ModelError(
+                f"attention={self.attention!r} is not known; expected one of {', '.join(ATTENTION_KINDS)}."
+            )
 
 
 @dataclass
@@ -127,14 +129,18 @@ class CueBasedRNN(nn.Module):
         embedded = self.embedding(tokens)  # (B, T, d)
         visible = visible_memories(tokens, self.settings.bos_id)  # (B, T, T)
         hidden = embedded.new_zeros(embedded.shape[0], self.settings.width)  # h_{-1} = 0
-        steps: dict[str, list[Tensor]] = {name: [] for name in ("hidden", "query", "key", "value", "weights", "scores")}
+        steps: dict[str, list[Tensor]] = {
+            name: [] for name in ("hidden", "query", "key", "value", "weights", "scores")
+        }
         for i in range(tokens.shape[1]):
             e = embedded[:, i]
             q = self._finish(self.query_norm, self.query(torch.cat([e, hidden], -1)))
             if self.settings.attention == "none":
                 mixed = torch.cat([e, q, hidden], -1)  # (B, 3d)
             else:
-                retrieved, weights, scores = self._retrieve(q, steps["key"], steps["value"], visible[:, i, :i])
+                retrieved, weights, scores = self._retrieve(
+                    q, steps["key"], steps["value"], visible[:, i, :i]
+                )
                 mixed = torch.cat([e, q, retrieved, hidden], -1)  # (B, 4d)
                 steps["weights"].append(nn.functional.pad(weights, (0, tokens.shape[1] - i)))
                 steps["scores"].append(nn.functional.pad(scores, (0, tokens.shape[1] - i), value=-math.inf))
@@ -150,7 +156,12 @@ class CueBasedRNN(nn.Module):
             steps["hidden"].append(hidden)
         stacked = {name: torch.stack(rows, 1) if rows else None for name, rows in steps.items()}
         return CueBasedRNNOutput(
-            stacked["hidden"], stacked["query"], stacked["key"], stacked["value"], stacked["weights"], stacked["scores"]
+            stacked["hidden"],
+            stacked["query"],
+            stacked["key"],
+            stacked["value"],
+            stacked["weights"],
+            stacked["scores"],
         )
 
     def _finish(self, norm: nn.Module, projected: Tensor) -> Tensor:

@@ -48,14 +48,20 @@ def hidden_states(model: CueBasedRNN, tokens: Tensor, compute: torch.dtype = tor
     embedded = torch.nn.functional.embedding(tokens.T, model.embedding.weight)  # (T, B, d)
     blocks = [
         p
-        for linear, norm in ((model.query, model.query_norm), (model.mix, model.mix_norm), (model.write, model.write_norm))
+        for linear, norm in (
+            (model.query, model.query_norm),
+            (model.mix, model.mix_norm),
+            (model.write, model.write_norm),
+        )
         for p in (linear.weight, linear.bias, norm.weight, norm.bias)
     ]
     return _Recurrence.apply(rate, compute, embedded, *blocks)
 
 
-def _norm_tanh(x: Tensor, gain: Tensor, bias: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """tanh LN(x), dropped out; also the tanh before dropout and LayerNorm's mean and 1/sd, for the way back."""
+def _norm_tanh(
+    x: Tensor, gain: Tensor, bias: Tensor, mask: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Tanh LN(x), dropped out; also the tanh before dropout and LayerNorm's mean and 1/sd, for the way back."""
     normed, mean, rstd = torch.native_layer_norm(x, [x.shape[-1]], gain, bias, 1e-5)
     y = normed.tanh_()
     return (y if mask is None else y * mask), y, mean, rstd
@@ -67,7 +73,9 @@ class _Recurrence(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, rate: float, compute: torch.dtype, embedded: Tensor, *blocks: Tensor) -> Tensor:
         wq, bq, wz, bz, wf, bf = (blocks[i].to(compute) for i in (0, 1, 4, 5, 8, 9))
-        gq, cq, gz, cz, gf, cf = (blocks[i] for i in (2, 3, 6, 7, 10, 11))  # LayerNorm keeps its own in float32
+        gq, cq, gz, cz, gf, cf = (
+            blocks[i] for i in (2, 3, 6, 7, 10, 11)
+        )  # LayerNorm keeps its own in float32
         t_max, b, d = embedded.shape
         e = embedded.to(compute)
         from_embedding = torch.cat([wq[:, :d], wz[:, :d]])  # (5d, d)
@@ -144,11 +152,23 @@ class _Recurrence(torch.autograd.Function):
                 d_written[:, : 2 * d] = 0
             torch.add(grad_hidden[i], d_next, out=d_written[:, 2 * d :])
             d_pre_f[i] = _undo(
-                d_written, None if mask is None else mask[:, 5 * d :], y_f[i], pre_f[i], stats[2][i], norm_f, d_normed[2][i]
+                d_written,
+                None if mask is None else mask[:, 5 * d :],
+                y_f[i],
+                pre_f[i],
+                stats[2][i],
+                norm_f,
+                d_normed[2][i],
             )
             d_z = d_pre_f[i] @ wf
             d_hoisted[i, :, d:] = _undo(
-                d_z, None if mask is None else mask[:, d : 5 * d], y_z[i], pre_z[i], stats[1][i], norm_z, d_normed[1][i]
+                d_z,
+                None if mask is None else mask[:, d : 5 * d],
+                y_z[i],
+                pre_z[i],
+                stats[1][i],
+                norm_z,
+                d_normed[1][i],
             )
             d_qa = d_hoisted[i, :, d:] @ from_retrieval
             d_q = d_qa[:, :d]
@@ -161,7 +181,13 @@ class _Recurrence(torch.autograd.Function):
                 d_scores[:, i, first:i] = d_s
                 d_q = d_q + torch.bmm(d_s.unsqueeze(1), keys[:, first:i]).squeeze(1)
             d_hoisted[i, :, :d] = _undo(
-                d_q, None if mask is None else mask[:, :d], y_q[i], pre_q[i], stats[0][i], norm_q, d_normed[0][i]
+                d_q,
+                None if mask is None else mask[:, :d],
+                y_q[i],
+                pre_q[i],
+                stats[0][i],
+                norm_q,
+                d_normed[0][i],
             )
             d_next = d_hoisted[i] @ from_hidden
         return (None, None, *_weight_gradients(ctx.saved, d_hoisted, d_pre_f, d_normed))
@@ -185,7 +211,13 @@ def _dropout_masks(rate: float, shape: tuple[int, ...], dtype: torch.dtype) -> T
 
 
 def _undo(
-    d_out: Tensor, mask: Tensor | None, y: Tensor, pre: Tensor, stats: Tensor, norm: tuple[Tensor, Tensor], d_normed: Tensor
+    d_out: Tensor,
+    mask: Tensor | None,
+    y: Tensor,
+    pre: Tensor,
+    stats: Tensor,
+    norm: tuple[Tensor, Tensor],
+    d_normed: Tensor,
 ) -> Tensor:
     """Gradient at a projection, given that after its dropout; also stores the gradient at LayerNorm's output."""
     d_y = d_out if mask is None else d_out * mask
@@ -195,7 +227,9 @@ def _undo(
     )[0]
 
 
-def _weight_gradients(saved: tuple, d_hoisted: Tensor, d_pre_f: Tensor, d_normed: list[Tensor]) -> tuple[Tensor, ...]:
+def _weight_gradients(
+    saved: tuple, d_hoisted: Tensor, d_pre_f: Tensor, d_normed: list[Tensor]
+) -> tuple[Tensor, ...]:
     """Gradients of the embedded input and of all twelve weights, each one product over the B T rows."""
     (
         e, from_embedding, _, _, _, _, _, _, _, pre_q, pre_z, pre_f, _, _, _, qa, written, z_kept, _, _, _, stats,

@@ -51,7 +51,10 @@ def build_tokenizer(vocabulary: Sequence[str]) -> Tokenizer:
         ]
     )
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Split(Regex(PIECE), behavior="removed", invert=True)]
+        [
+            pre_tokenizers.WhitespaceSplit(),
+            pre_tokenizers.Split(Regex(PIECE), behavior="removed", invert=True),
+        ]
     )
     tokenizer.add_special_tokens([PAD, UNK, BOS, EOS])
     return tokenizer

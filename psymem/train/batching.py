@@ -86,4 +86,6 @@ def make_batch(text: EncodedText, which: np.ndarray) -> Batch:
             targets[row, n] = EOS_ID
         if tags is not None and text.tags is not None:
             tags[row, 1 : n + 1] = text.tags[text.starts[i] : text.starts[i + 1]]
-    return Batch(torch.from_numpy(inputs), torch.from_numpy(targets), None if tags is None else torch.from_numpy(tags))
+    return Batch(
+        torch.from_numpy(inputs), torch.from_numpy(targets), None if tags is None else torch.from_numpy(tags)
+    )

@@ -58,7 +58,9 @@ class EncodedText:
 
     def take(self, which: np.ndarray) -> EncodedText:
         """Return the chosen sentences, in the order given."""
-        where = np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in which] or [np.empty(0, int)])
+        where = np.concatenate(
+            [np.arange(self.starts[i], self.starts[i + 1]) for i in which] or [np.empty(0, int)]
+        )
         starts = np.concatenate([[0], np.cumsum(self.lengths[which])])
         tags = None if self.tags is None else self.tags[where]
         return EncodedText(self.ids[where], starts, self.complete[which], tags)
@@ -84,7 +86,7 @@ def encode_sentences(sentences: Iterable[str], tokenizer: Tokenizer, longest: in
 
 
 def read_tagged(path: Path) -> list[list[tuple[str, str]]]:
-    """Read ``word TAB tag`` lines, sentences separated by blank lines (``.gz`` allowed).
+    """Read ``word TAB tag`` lines, sentences separated by blank lines (``.gz`` allowed); a tag may be empty.
 
     Raises
     ------
@@ -98,16 +100,18 @@ def read_tagged(path: Path) -> list[list[tuple[str, str]]]:
             fields = line.rstrip("\r\n").split("\t")
             if fields == [""]:
                 sentences.append([])
-            elif len(fields) == 2 and all(fields):
+            elif len(fields) == 2 and fields[0]:
                 sentences[-1].append((fields[0], fields[1]))
             else:
-                raise DataError(f"{path}, line {number}: expected `word TAB tag` or a blank line, found {line.strip()!r}.")
+                raise DataError(
+                    f"{path}, line {number}: expected `word TAB tag` or a blank line, found {line.strip()!r}."
+                )
     return [s for s in sentences if s]
 
 
 def choose_tags(sentences: Iterable[list[tuple[str, str]]], minimum_count: int = 10) -> list[str]:
     """Return the supertags seen at least `minimum_count` times, most frequent first."""
-    counts = Counter(tag for sentence in sentences for _, tag in sentence)
+    counts = Counter(tag for sentence in sentences for _, tag in sentence if tag)
     return sorted((t for t, n in counts.items() if n >= minimum_count), key=lambda t: (-counts[t], t))
 
 

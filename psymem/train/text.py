@@ -24,8 +24,60 @@ WRAPPED_WIDTH = 100
 """Characters: if nine lines in ten are shorter, the file is taken to be hard-wrapped."""
 
 ABBREVIATIONS = frozenset(
-    "mr mrs ms messrs dr st rev hon capt col gen lieut lt maj sgt prof esq jr sr vs viz etc no vol chap fig mt "
-    "jan feb mar apr jun jul aug sept sep oct nov dec inc ltd co corp gov sen rep pres i.e e.g cf al ed".split()
+    [
+        "mr",
+        "mrs",
+        "ms",
+        "messrs",
+        "dr",
+        "st",
+        "rev",
+        "hon",
+        "capt",
+        "col",
+        "gen",
+        "lieut",
+        "lt",
+        "maj",
+        "sgt",
+        "prof",
+        "esq",
+        "jr",
+        "sr",
+        "vs",
+        "viz",
+        "etc",
+        "no",
+        "vol",
+        "chap",
+        "fig",
+        "mt",
+        "jan",
+        "feb",
+        "mar",
+        "apr",
+        "jun",
+        "jul",
+        "aug",
+        "sept",
+        "sep",
+        "oct",
+        "nov",
+        "dec",
+        "inc",
+        "ltd",
+        "co",
+        "corp",
+        "gov",
+        "sen",
+        "rep",
+        "pres",
+        "i.e",
+        "e.g",
+        "cf",
+        "al",
+        "ed",
+    ]
 )
 BOUNDARY = re.compile(r"""([.!?]+["'”’)\]]*)\s+(?=["'“‘(\[]*[A-Z0-9])""")
 LAST_WORD = re.compile(r"([A-Za-z.]+)\.$")
@@ -46,7 +98,9 @@ def text_files(paths: list[Path]) -> list[Path]:
         if path.is_dir():
             inside = sorted(p for p in path.rglob("*") if p.name.endswith(SUFFIXES))
             if not inside:
-                raise DataError(f"The folder {path} holds no text; expected files ending in {', '.join(SUFFIXES)}.")
+                raise DataError(
+                    f"The folder {path} holds no text; expected files ending in {', '.join(SUFFIXES)}."
+                )
             found += inside
         elif not path.exists():
             raise DataError(f"There is no file or folder {path}. Give the path of a text file.")
@@ -103,13 +157,17 @@ def _lines(path: Path) -> list[str]:
         try:
             text = raw.decode("cp1252")
         except UnicodeDecodeError:
-            raise DataError(f"{path}, line {line}: neither UTF-8 nor Windows-1252. Save the file as UTF-8.") from None
+            raise DataError(
+                f"{path}, line {line}: neither UTF-8 nor Windows-1252. Save the file as UTF-8."
+            ) from None
     return text.splitlines()
 
 
 def _paragraphs(lines: list[str]) -> Iterator[str]:
     widths = [len(line) for line in lines if line.strip()]
-    wrapped = bool(widths) and np.quantile(widths, 0.9) < WRAPPED_WIDTH and any(not line.strip() for line in lines)
+    wrapped = (
+        bool(widths) and np.quantile(widths, 0.9) < WRAPPED_WIDTH and any(not line.strip() for line in lines)
+    )
     block: list[str] = []
     for line in (*lines, ""):
         clean = "" if HEADING.match(line) else WIKITEXT_MARK.sub(_undo_mark, line).strip()

@@ -13,7 +13,9 @@ import torch
 
 from psymem.models.cbr_rnn import CueBasedRNN, CueBasedRNNSettings
 
-FOLDER = Path(os.environ.get("PSYMEM_SHARED", Path(__file__).resolve().parents[3] / "shared")) / "golden" / "cbr"
+FOLDER = (
+    Path(os.environ.get("PSYMEM_SHARED", Path(__file__).resolve().parents[3] / "shared")) / "golden" / "cbr"
+)
 FILES = sorted(FOLDER.glob("*.npz"))
 TOLERANCE = 1e-10
 
@@ -52,7 +54,12 @@ def losses(model: CueBasedRNN, z: dict[str, np.ndarray]) -> tuple[torch.Tensor, 
     nll = torch.nn.functional.cross_entropy(logits[:, :-1].transpose(1, 2), tokens[:, 1:], reduction="none")
     found = {"hidden": out.hidden, "query": out.query, "logits": logits, "nll": nll}
     if out.key is not None:
-        found |= {"key": out.key, "value": out.value, "attention": out.attention, "attention_score": out.attention_score}
+        found |= {
+            "key": out.key,
+            "value": out.value,
+            "attention": out.attention,
+            "attention_score": out.attention_score,
+        }
     tag_loss = None
     if model.supertag is not None:
         found["aux_logits"] = model.supertag(out.hidden)
@@ -71,7 +78,9 @@ def test_outputs_equal_the_reference(path):
     loss, tag_loss, found = losses(model, z)
     expected = {k.removeprefix("expect."): v for k, v in z.items() if k.startswith("expect.")}
     for name, value in found.items():
-        np.testing.assert_allclose(value.detach().numpy(), expected.pop(name), rtol=0, atol=TOLERANCE, err_msg=name)
+        np.testing.assert_allclose(
+            value.detach().numpy(), expected.pop(name), rtol=0, atol=TOLERANCE, err_msg=name
+        )
     assert math.isclose(loss.item(), expected.pop("loss"), abs_tol=TOLERANCE)
     if tag_loss is not None:
         joint = (loss + config["alpha"] * tag_loss) / (1 + config["alpha"])
@@ -102,4 +111,6 @@ def test_parameter_count_is_the_closed_form(path):
     model, z, config = load(path)
     d, v, c = config["d"], config["vocab_size"], model.settings.n_supertags
     core = 18 * d * d + 18 * d if config["attention"] == "none" else 30 * d * d + 24 * d
-    assert model.n_parameters() == core + v * d + v + (0 if config["tied"] else v * d) + (c * (d + 1) if c else 0)
+    assert model.n_parameters() == core + v * d + v + (0 if config["tied"] else v * d) + (
+        c * (d + 1) if c else 0
+    )

@@ -42,7 +42,9 @@ def test_values_and_gradients_equal_automatic_differentiation(length):
     expected, found = gradients(model, plain), gradients(model, fast)
     assert found.keys() == expected.keys()
     for name in expected:
-        torch.testing.assert_close(found[name], expected[name], rtol=2e-4, atol=2e-5, msg=lambda m, n=name: f"{n}: {m}")
+        torch.testing.assert_close(
+            found[name], expected[name], rtol=2e-4, atol=2e-5, msg=lambda m, n=name: f"{n}: {m}"
+        )
 
 
 def test_dropout_scales_what_is_kept_and_reaches_the_gradient():
@@ -83,10 +85,14 @@ def test_bfloat16_stays_near_float32():
 
 @pytest.mark.parametrize("attention", ["uniform", "none"])
 def test_ablations_are_refused(attention):
-    with pytest.raises(ModelError, match=r"^The training recurrence is for softmax attention with sharpness 1\.$"):
+    with pytest.raises(
+        ModelError, match=r"^The training recurrence is for softmax attention with sharpness 1\.$"
+    ):
         hidden_states(small_model(attention=attention), tokens())
 
 
 def test_sentences_without_bos_are_refused():
-    with pytest.raises(ModelError, match=r"^The training recurrence needs BOS as first input of every sentence\.$"):
+    with pytest.raises(
+        ModelError, match=r"^The training recurrence needs BOS as first input of every sentence\.$"
+    ):
         hidden_states(small_model(), tokens() + 1 - (tokens() == 39).long())

@@ -1,0 +1,108 @@
+"""``psymem train``: train our models on your own text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+PRECISIONS = "auto, bf16 or fp32"
+
+
+def register(app: typer.Typer) -> None:
+    """Add ``train`` with one sub-command per kind of model."""
+    train = typer.Typer(
+        help="Train a model on text; an interrupted run goes on where it stopped.", no_args_is_help=True
+    )
+    app.add_typer(train, name="train")
+    train.command("cbr-rnn")(cbr_rnn)
+
+
+def cbr_rnn(
+    text: list[Path] = typer.Option(
+        ..., help="Text file (.txt, .txt.gz, .conllu) or folder; may be repeated."
+    ),
+    out: Path = typer.Option(..., help="Folder of this run; the same folder resumes it."),
+    tagged: list[Path] = typer.Option([], help="File of `word TAB supertag` lines; may be repeated."),
+    held_out: list[Path] = typer.Option([], help="Text for validation; default: 1% of the sentences."),
+    vocabulary_size: int = typer.Option(50_000, help="Most frequent words to know."),
+    minimum_count: int = typer.Option(1, help="Occurrences a word needs to be known."),
+    also_vocabulary: list[Path] = typer.Option(
+        [], help="Text whose own words are known too, however rare elsewhere."
+    ),
+    also_minimum_count: int = typer.Option(5, help="Occurrences that such a word needs there."),
+    longest: int = typer.Option(64, help="Tokens per sentence at most, sentence start included."),
+    width: int = typer.Option(256, help="Embedding and hidden width."),
+    attention: str = typer.Option("softmax", help="softmax, or the ablations uniform and none."),
+    alpha: float = typer.Option(0.0, help="Weight of the supertag loss."),
+    published_loss: bool = typer.Option(
+        False,
+        "--published-loss",
+        help="L_LM + alpha L_CCG as published, not divided by 1 + alpha as in the released code.",
+    ),
+    dropout: float = typer.Option(0.2, help="Dropout."),
+    optimizer: str = typer.Option("adam", help="adam, or sgd (Nesterov momentum 0.9)."),
+    learning_rate: float = typer.Option(2e-3, help="Peak learning rate (released SGD recipe: 1.0)."),
+    clip: float = typer.Option(1.0, help="Bound on the gradient's norm (released recipe: 0.25)."),
+    schedule: str = typer.Option("linear", help="linear (to 0 at --max-tokens) or plateau."),
+    warmup_steps: int = typer.Option(200, help="Steps of rising learning rate, linear schedule."),
+    plateau_factor: float = typer.Option(0.5, help="Factor at a plateau (released recipe: 0.1)."),
+    plateau_patience: int = typer.Option(0, help="Validations without gain that a plateau takes."),
+    stop_after: int = typer.Option(
+        5, help="Validations without gain after which to stop (released recipe: 3)."
+    ),
+    max_tokens: int = typer.Option(30_000_000, help="Words to train on, repetitions counted."),
+    batch_tokens: int = typer.Option(4096, help="Inputs per batch."),
+    sampled_words: int = typer.Option(4096, help="Competitors of the sampled softmax; 0 for the exact one."),
+    tagged_passes: int = typer.Option(1, help="Passes over tagged sentences per pass over the text."),
+    precision: str = typer.Option("auto", help=f"Precision of training: {PRECISIONS}."),
+    validate_every: int = typer.Option(1_000_000, help="Tokens between validations."),
+    checkpoint_every: int = typer.Option(500, help="Steps between checkpoints."),
+    seed: int = typer.Option(1, help="Decides initial weights, order and dropout."),
+    threads: int = typer.Option(0, help="Processor threads; 0 leaves it to torch."),
+    quiet: bool = typer.Option(False, "--quiet", help="No progress lines."),
+) -> None:
+    """Train a CBR-RNN (Timkey & Linzen 2023) and write a checkpoint directory OUT/model."""
+    import torch
+
+    from psymem.train.cbr_rnn import ObjectiveSettings
+    from psymem.train.loop import LoopSettings
+    from psymem.train.run import DataSettings, train_cbr_rnn
+    from psymem.train.vocabulary import VocabularyRule
+
+    if threads:
+        torch.set_num_threads(threads)
+    data = DataSettings(
+        text=tuple(text),
+        tagged=tuple(tagged),
+        held_out=tuple(held_out),
+        longest=longest,
+        vocabulary=VocabularyRule(vocabulary_size, minimum_count, tuple(also_vocabulary), also_minimum_count),
+    )
+    objective = ObjectiveSettings(
+        width=width,
+        dropout=dropout,
+        attention=attention,
+        alpha=alpha,
+        normalised=not published_loss,
+        sampled_words=sampled_words,
+        batch_tokens=batch_tokens,
+        tagged_passes=tagged_passes,
+        precision=precision,
+    )
+    loop = LoopSettings(
+        max_tokens=max_tokens,
+        optimizer=optimizer,
+        learning_rate=learning_rate,
+        clip=clip,
+        schedule=schedule,
+        warmup_steps=warmup_steps,
+        plateau_factor=plateau_factor,
+        plateau_patience=plateau_patience,
+        stop_after=stop_after,
+        validate_every=validate_every,
+        checkpoint_every=checkpoint_every,
+        seed=seed,
+    )
+    folder = train_cbr_rnn(data, objective, loop, out, quiet=quiet)
+    typer.echo(str(folder))

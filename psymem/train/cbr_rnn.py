@@ -1,0 +1,231 @@
+"""Training a CBR-RNN: text in, checkpoint directory out.
+
+Timkey & Linzen (2023): lower-cased text, numerals as ``<num>``, words outside the vocabulary as ``<unk>``, sentences
+of at most 64 tokens with BOS, tied weights, next-word loss plus alpha times the loss of predicting the current
+word's CCG supertag, where sentences have tags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from psymem.errors import TrainingError
+from psymem.models.cbr_rnn import CueBasedRNN, CueBasedRNNSettings
+from psymem.models.cbr_rnn_training import hidden_states
+from psymem.models.word_tokenizer import BOS_ID, PAD_ID
+from psymem.train.batching import Batch, make_batch, plan_epoch
+from psymem.train.corpus import NO_TAG, EncodedText
+from psymem.train.objectives import CompetitorSampler, joint_loss, next_word_loss
+from psymem.units import perplexity
+
+VALIDATION_BATCH_TOKENS = 8192
+
+
+@dataclass(frozen=True)
+class ObjectiveSettings:
+    """What a CBR-RNN is trained to do.
+
+    Parameters
+    ----------
+    width, dropout, attention
+        See :class:`~psymem.models.cbr_rnn.CueBasedRNNSettings`.
+    alpha
+        Weight of the supertag loss; 0 for none.
+    normalised
+        True for (L_LM + alpha L_CCG) / (1 + alpha), as in the released code; False for the published sum.
+    sampled_words
+        Competitors per step of the sampled next-word loss; 0 for the exact softmax.
+    batch_tokens
+        Inputs per batch, padding included.
+    tagged_passes
+        How often tagged sentences come in one pass over the text.
+    precision
+        "bf16", "fp32", or "auto": bf16 where the processor multiplies it natively.
+    """
+
+    width: int = 256
+    dropout: float = 0.2
+    attention: str = "softmax"
+    alpha: float = 0.0
+    normalised: bool = True
+    sampled_words: int = 4096
+    batch_tokens: int = 4096
+    tagged_passes: int = 1
+    precision: str = "auto"
+
+    def compute_type(self) -> torch.dtype:
+        """Return the precision of the products."""
+        if self.precision not in ("auto", "bf16", "fp32"):
+            raise TrainingError(f"--precision {self.precision!r} is not known; expected auto, bf16 or fp32.")
+        native = torch.cuda.is_available() or (
+            torch.backends.cpu.get_cpu_capability() == "AVX512" and _has_bf16()
+        )
+        return (
+            torch.bfloat16
+            if self.precision == "bf16" or (self.precision == "auto" and native)
+            else torch.float32
+        )
+
+
+def _has_bf16() -> bool:
+    return bool(getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)())
+
+
+class CueBasedRNNTask(nn.Module):
+    """A CBR-RNN with its data and objective; a Task for the training loop.
+
+    Parameters
+    ----------
+    settings
+        Objective and size.
+    vocabulary_size, n_supertags
+        Sizes of the two output layers.
+    texts
+        "plain", optionally "tagged" (training) and "validation" (held out).
+    seed
+        Decides initial weights and order.
+    """
+
+    def __init__(
+        self,
+        settings: ObjectiveSettings,
+        vocabulary_size: int,
+        n_supertags: int,
+        texts: Mapping[str, EncodedText],
+        seed: int,
+    ) -> None:
+        super().__init__()
+        torch.manual_seed(seed)
+        self.settings, self.texts, self.seed = settings, dict(texts), seed
+        self.model = CueBasedRNN(
+            CueBasedRNNSettings(
+                vocabulary_size,
+                settings.width,
+                attention=settings.attention,
+                n_supertags=n_supertags if settings.alpha else 0,
+                bos_id=BOS_ID,
+                dropout=settings.dropout,
+            )
+        )
+        self.compute = settings.compute_type()
+        self.sampler = None
+        if settings.sampled_words:
+            counts = sum(
+                np.bincount(t.ids, minlength=vocabulary_size)
+                for n, t in self.texts.items()
+                if n != "validation"
+            )
+            self.sampler = CompetitorSampler(
+                np.asarray(counts, float), settings.sampled_words, never=(PAD_ID, BOS_ID)
+            )
+
+    def plan(self, epoch: int) -> list[tuple[str, np.ndarray]]:
+        """Batches of the plain text with those of the tagged text mixed in."""
+        handles = []
+        for name in ("plain", "tagged"):
+            for turn in range(self.settings.tagged_passes if name == "tagged" else 1):
+                if name in self.texts and len(self.texts[name]):
+                    seed = self.seed * 1000 + turn
+                    lengths = self.texts[name].lengths
+                    handles += [
+                        (name, b) for b in plan_epoch(lengths, self.settings.batch_tokens, seed, epoch)
+                    ]
+        order = np.random.default_rng([self.seed, epoch, 7]).permutation(len(handles))
+        return [handles[i] for i in order]
+
+    def batch(self, handle: tuple[str, np.ndarray]) -> Batch:
+        """Lay out one planned batch."""
+        name, which = handle
+        return make_batch(self.texts[name], which)
+
+    def forward(self, batch: Batch, step: int) -> tuple[Tensor, float]:
+        """Return the joint loss and the mean surprisal of the next words, in nats."""
+        model = self.model.train()
+        hidden = self._hidden(batch.inputs)  # (T, B, d)
+        targets = batch.targets.T
+        predicts = targets != PAD_ID
+        competitors = self.sampler.draw((self.seed, step)) if self.sampler else None
+        language = next_word_loss(
+            hidden[predicts], model.output.weight, model.output.bias, targets[predicts], competitors
+        )
+        return joint_loss(
+            language, self._tag_loss(hidden, batch), self.settings.alpha, self.settings.normalised
+        ), float(language.detach())
+
+    def _hidden(self, inputs: Tensor) -> Tensor:
+        if self.settings.attention == "softmax":
+            return hidden_states(self.model, inputs, self.compute)
+        return self.model(inputs).hidden.transpose(0, 1)
+
+    def _tag_loss(self, hidden: Tensor, batch: Batch) -> Tensor | None:
+        if self.model.supertag is None:
+            return None
+        tags = batch.tags.T if batch.tags is not None else None
+        if tags is None or not bool((tags != NO_TAG).any()):
+            return None
+        logits = self.model.supertag(hidden.float())
+        return nn.functional.cross_entropy(
+            logits.reshape(-1, logits.shape[-1]), tags.reshape(-1), ignore_index=NO_TAG
+        )
+
+    def validate(self) -> float:
+        """Mean surprisal (nats) of held-out words and sentence ends, exact, float32."""
+        return mean_surprisal(self.model, self.texts["validation"])
+
+
+@torch.inference_mode()
+def mean_surprisal(model: CueBasedRNN, text: EncodedText) -> float:
+    """Exact mean surprisal (nats) of all words and sentence ends of `text`, each sentence after BOS."""
+    model.eval()
+    total, n = 0.0, 0
+    for which in plan_epoch(text.lengths, VALIDATION_BATCH_TOKENS, 0, 0):
+        batch = make_batch(text, which)
+        if model.settings.attention == "softmax":
+            hidden = hidden_states(model, batch.inputs)
+        else:
+            hidden = model(batch.inputs).hidden.transpose(0, 1)
+        predicts = batch.targets.T != PAD_ID
+        states, targets = hidden[predicts], batch.targets.T[predicts]
+        for start in range(0, len(targets), 1024):
+            logits = model.output(states[start : start + 1024])
+            logits[:, [PAD_ID, BOS_ID]] = -torch.inf  # never predicted
+            total += nn.functional.cross_entropy(
+                logits, targets[start : start + 1024], reduction="sum"
+            ).item()
+        n += len(targets)
+    return total / max(n, 1)
+
+
+@torch.inference_mode()
+def supertag_accuracy(model: CueBasedRNN, text: EncodedText) -> float:
+    """Share of tagged words whose supertag is the head's first choice; NaN without head or tags."""
+    if model.supertag is None or text.tags is None:
+        return float("nan")
+    model.eval()
+    right = n = 0
+    for which in plan_epoch(text.lengths, VALIDATION_BATCH_TOKENS, 0, 0):
+        batch = make_batch(text, which)
+        assert batch.tags is not None
+        best = model.supertag(model(batch.inputs).hidden).argmax(-1)
+        known = batch.tags != NO_TAG
+        right += int((best[known] == batch.tags[known]).sum())
+        n += int(known.sum())
+    return right / n if n else float("nan")
+
+
+def card_of(settings: ObjectiveSettings, facts: Mapping[str, Any], nats: float) -> dict[str, Any]:
+    """Return what the card of a trained model says."""
+    return {
+        "title": "CBR-RNN: recurrent language model with one head of cue-based memory retrieval",
+        "source": "Timkey & Linzen (2023), Findings of EMNLP",
+        "architecture": "psymem-cbr-rnn",
+        **facts,
+        "held_out_perplexity": round(perplexity(nats), 3),
+        "objective": {k: v for k, v in asdict(settings).items() if v is not None},
+    }

@@ -1,0 +1,116 @@
+"""Checkpoints of a training run: whole or absent, whenever the process dies.
+
+``OUT/checkpoints/step-N/`` holds ``weights.safetensors``, ``optimizer.pt`` (tensors only) and ``position.json``; the
+folder is written under another name and renamed, and the last two are kept. ``OUT/best.safetensors`` holds the
+weights with the lowest held-out surprisal.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from safetensors.torch import load_model, save_model
+
+from psymem.errors import TrainingError
+from psymem.outputs import write_atomically
+
+if TYPE_CHECKING:
+    from psymem.train.loop import Position
+    from psymem.train.schedule import Schedule
+
+KEPT = 2
+
+
+def save(
+    out: Path,
+    fingerprint: dict[str, Any],
+    task: Any,
+    optimizer: torch.optim.Optimizer,
+    schedule: Schedule,
+    at: Position,
+) -> None:
+    """Write ``checkpoints/step-N`` and delete all but the newest two."""
+    folder = out / "checkpoints"
+    target = folder / f"step-{at.step:08d}"
+    partial = folder / f".partial-{os.getpid()}"
+    try:
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        save_model(task, str(partial / "weights.safetensors"))
+        torch.save(optimizer.state_dict(), partial / "optimizer.pt")
+        content = {"position": asdict(at), "schedule": schedule.state(), "fingerprint": fingerprint}
+        (partial / "position.json").write_text(json.dumps(content, default=str), encoding="utf-8")
+        shutil.rmtree(target, ignore_errors=True)
+        partial.rename(target)
+    except OSError as error:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise TrainingError(
+            f"The checkpoint {target} could not be written: {error}. Earlier ones are intact."
+        ) from error
+    for old in sorted(folder.glob("step-*"))[:-KEPT]:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def save_best(out: Path, task: Any) -> None:
+    """Write the weights with the lowest held-out surprisal so far."""
+    write_atomically(out / "best.safetensors", lambda p: save_model(task, str(p)))
+
+
+def load_best(out: Path, task: Any) -> None:
+    """Load the weights with the lowest held-out surprisal into `task`."""
+    load_model(task, str(out / "best.safetensors"))
+
+
+def resume(
+    out: Path,
+    fingerprint: dict[str, Any],
+    task: Any,
+    optimizer: torch.optim.Optimizer,
+    schedule: Schedule,
+    at: Position,
+) -> bool:
+    """Load the newest checkpoint of `out` into the arguments; return whether there was one.
+
+    Raises
+    ------
+    TrainingError
+        If the folder belongs to a run with other settings or data; the differences are named.
+    """
+    found = sorted((out / "checkpoints").glob("step-*"))
+    if not found:
+        return False
+    content = json.loads((found[-1] / "position.json").read_text(encoding="utf-8"))
+    ours, theirs = json.loads(json.dumps(fingerprint, default=str)), content["fingerprint"]
+    if ours != theirs:
+        raise TrainingError(
+            f"{out} holds a run with other settings ({'; '.join(_differences(theirs, ours))}). "
+            "Give the same settings to resume it, or another --out."
+        )
+    load_model(task, str(found[-1] / "weights.safetensors"))
+    optimizer.load_state_dict(torch.load(found[-1] / "optimizer.pt", weights_only=True))
+    schedule.load(content["schedule"])
+    for name, value in content["position"].items():
+        setattr(at, name, float("inf") if value is None else value)
+    return True
+
+
+def _differences(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> list[str]:
+    found: list[str] = []
+    for key in sorted({*old, *new}):
+        a, b = old.get(key), new.get(key)
+        if isinstance(a, dict) and isinstance(b, dict):
+            found += _differences(a, b, f"{prefix}{key}.")
+        elif a != b:
+            found.append(f"{prefix}{key}: {a} then, {b} now")
+    return found
+
+
+def same(stamp: Path, facts: dict[str, Any]) -> bool:
+    """Whether the JSON file `stamp` holds exactly `facts`."""
+    return bool(json.loads(stamp.read_text(encoding="utf-8")) == json.loads(json.dumps(facts, default=str)))

@@ -1,0 +1,218 @@
+"""The training loop of all our models: steps, schedule, validation, checkpoints, resume.
+
+A model is trained by giving the loop a :class:`Task`. Everything random in a step depends on (seed, step) alone, so
+that a run that was killed and resumed from its last checkpoint ends with the same weights as one that was not.
+``torchrun --nproc-per-node N`` trains data-parallel through accelerate.
+"""
+
+from __future__ import annotations
+
+import math
+import resource
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+from accelerate import Accelerator
+
+from psymem.errors import TrainingError
+from psymem.train import checkpointing
+from psymem.train.batching import Batch
+from psymem.train.progress import Progress
+from psymem.train.schedule import PlateauSchedule, Schedule, make_schedule
+from psymem.units import perplexity
+
+
+class Task(Protocol):
+    """What the loop needs of a model and its data; a torch module whose parameters are trained."""
+
+    def plan(self, epoch: int) -> list[Any]:
+        """Return a handle for each batch of an epoch, in order."""
+
+    def batch(self, handle: Any) -> Batch:
+        """Return the batch of a handle."""
+
+    def __call__(self, batch: Batch, step: int) -> tuple[torch.Tensor, float]:
+        """Return the loss to minimise and the mean surprisal (nats) to show."""
+
+    def validate(self) -> float:
+        """Return the mean surprisal (nats) of held-out text, exact."""
+
+
+@dataclass(frozen=True)
+class LoopSettings:
+    """How to train; every field is written into the checkpoint and compared on resume.
+
+    Parameters
+    ----------
+    max_tokens
+        Stop after this many words and sentence ends (all processes together).
+    optimizer
+        "adam", or "sgd": Nesterov momentum 0.9, as in the released code of Timkey & Linzen.
+    learning_rate, clip
+        Peak learning rate; bound on the gradient's norm.
+    schedule
+        "linear" (warm-up, then linearly to 0 at `max_tokens`) or "plateau" (times `plateau_factor` when held-out
+        surprisal did not improve for more than `plateau_patience` validations).
+    warmup_steps
+        Steps over which the learning rate rises, "linear" only.
+    stop_after
+        Validations without improvement after which training stops.
+    validate_every, checkpoint_every, log_every
+        Tokens between validations; steps between checkpoints; steps between lines of the log.
+    seed
+        Decides initial weights, order, dropout and sampling.
+    """
+
+    max_tokens: int = 30_000_000
+    optimizer: str = "adam"
+    learning_rate: float = 2e-3
+    clip: float = 1.0
+    schedule: str = "linear"
+    warmup_steps: int = 200
+    plateau_factor: float = 0.5
+    plateau_patience: int = 0
+    stop_after: int = 5
+    validate_every: int = 1_000_000
+    checkpoint_every: int = 500
+    log_every: int = 50
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse settings that cannot work, in words."""
+        if self.optimizer not in ("adam", "sgd"):
+            raise TrainingError(f"--optimizer {self.optimizer!r} is not known; expected adam or sgd.")
+        for name in ("max_tokens", "validate_every", "checkpoint_every", "log_every"):
+            if getattr(self, name) < 1:
+                raise TrainingError(
+                    f"--{name.replace('_', '-')} has to be at least 1, not {getattr(self, name)}."
+                )
+        if not self.learning_rate > 0:
+            raise TrainingError(f"--learning-rate has to be above 0, not {self.learning_rate}.")
+
+
+@dataclass
+class Position:
+    """Where training stands; saved with every checkpoint."""
+
+    step: int = 0
+    tokens: int = 0
+    epoch: int = 0
+    batch: int = 0
+    seconds: float = 0.0
+    best_nats: float = math.inf
+    validations_without_gain: int = 0
+    next_validation: int = 0
+    finished: bool = False
+
+
+def train(
+    task: Task, settings: LoopSettings, out: Path, fingerprint: dict[str, Any], progress: Progress
+) -> Position:
+    """Train `task` until `settings` say stop; resume if `out` holds a checkpoint of the same run.
+
+    Parameters
+    ----------
+    out
+        Folder of this run; ``out/checkpoints`` is ours.
+    fingerprint
+        Facts that have to be equal for a resume (data, model settings).
+    progress
+        Shows and logs loss, perplexity, tokens/s, memory and time left.
+
+    Raises
+    ------
+    TrainingError
+        On a loss that is not finite (the last good checkpoint is kept), or if `out` holds another run.
+    """
+    run = _Run(task, settings, Path(out), {**fingerprint, "loop": asdict(settings)}, progress)
+    return run.go()
+
+
+class _Run:
+    def __init__(
+        self, task: Task, settings: LoopSettings, out: Path, fingerprint: dict[str, Any], progress: Progress
+    ) -> None:
+        self.accelerator = Accelerator(cpu=not torch.cuda.is_available())
+        self.settings, self.out, self.fingerprint, self.progress = settings, out, fingerprint, progress
+        self.bare = task
+        self.optimizer = make_optimizer(settings, task)
+        self.schedule: Schedule = make_schedule(settings)
+        self.position = Position(next_validation=settings.validate_every)
+        checkpointing.resume(out, fingerprint, task, self.optimizer, self.schedule, self.position)
+        self.task: Any = self.accelerator.prepare(task) if self.accelerator.num_processes > 1 else task
+        self.started = time.monotonic() - self.position.seconds
+
+    def go(self) -> Position:
+        at = self.position
+        self.progress.start(at.tokens)
+        while not at.finished:
+            plan = self.bare.plan(at.epoch)
+            world, rank = self.accelerator.num_processes, self.accelerator.process_index
+            if not plan:
+                raise TrainingError("There is no sentence to train on.")
+            while at.batch + world <= len(plan) and not at.finished:
+                self._step(self.bare.batch(plan[at.batch + rank]))
+                at.batch += world
+                self._after_step()
+            if not at.finished:
+                at.epoch, at.batch = at.epoch + 1, 0
+        return at
+
+    def _step(self, batch: Batch) -> None:
+        at = self.position
+        rate = self.schedule.rate(at.step, at.tokens)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        torch.manual_seed((self.settings.seed * 1_000_003 + at.step) * 64 + self.accelerator.process_index)
+        loss, nats = self.task(batch, at.step)
+        if not math.isfinite(nats) or not bool(torch.isfinite(loss)):
+            raise TrainingError(
+                f"The loss is not finite at step {at.step} (epoch {at.epoch}, batch {at.batch}). "
+                f"The last good checkpoint is in {self.out / 'checkpoints'}; lower --learning-rate or --clip."
+            )
+        self.optimizer.zero_grad(set_to_none=True)
+        self.accelerator.backward(loss)
+        torch.nn.utils.clip_grad_norm_(self.parameters(), self.settings.clip)
+        self.optimizer.step()
+        seen = self.accelerator.reduce(torch.tensor([batch.n_targets], device=loss.device)).item()
+        at.step, at.tokens = at.step + 1, at.tokens + int(seen)
+        at.seconds = time.monotonic() - self.started
+        self.progress.step(at.step, at.tokens, nats, int(seen), rate)
+
+    def parameters(self) -> list[torch.nn.Parameter]:
+        return [p for g in self.optimizer.param_groups for p in g["params"]]
+
+    def _after_step(self) -> None:
+        at, settings = self.position, self.settings
+        at.finished = at.tokens >= settings.max_tokens
+        if at.tokens >= at.next_validation or at.finished:
+            at.next_validation = (at.tokens // settings.validate_every + 1) * settings.validate_every
+            self._validate()
+        if (at.step % settings.checkpoint_every == 0 or at.finished) and self.accelerator.is_main_process:
+            checkpointing.save(self.out, self.fingerprint, self.bare, self.optimizer, self.schedule, at)
+
+    def _validate(self) -> None:
+        at = self.position
+        nats = self.bare.validate()
+        if nats < at.best_nats:
+            at.best_nats, at.validations_without_gain = nats, 0
+            if self.accelerator.is_main_process:
+                checkpointing.save_best(self.out, self.bare)
+        else:
+            at.validations_without_gain += 1
+            at.finished = at.finished or at.validations_without_gain >= self.settings.stop_after
+        if isinstance(self.schedule, PlateauSchedule):
+            self.schedule.observe(nats)
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        self.progress.validation(at.step, at.tokens, nats, perplexity(nats), memory)
+
+
+def make_optimizer(settings: LoopSettings, task: Any) -> torch.optim.Optimizer:
+    """Return Adam, or the released SGD recipe."""
+    parameters = [p for p in task.parameters() if p.requires_grad]
+    if settings.optimizer == "sgd":
+        return torch.optim.SGD(parameters, settings.learning_rate, momentum=0.9, nesterov=True)
+    return torch.optim.Adam(parameters, settings.learning_rate, betas=(0.9, 0.98), fused=True)

@@ -1,0 +1,205 @@
+"""From files to a trained checkpoint directory: vocabulary, encoding, loop, export.
+
+``OUT`` gets ``tokenizer.json`` and ``corpus.npz`` first (a resumed run reads them again), then checkpoints and
+``training_log.csv``, at the end ``model/``: a Hugging Face directory with the best weights.
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer
+
+from psymem.errors import TrainingError
+from psymem.outputs import write_atomically, write_json
+from psymem.train import checkpointing
+from psymem.train.cbr_rnn import (
+    CueBasedRNNTask,
+    ObjectiveSettings,
+    card_of,
+    mean_surprisal,
+    supertag_accuracy,
+)
+from psymem.train.corpus import EncodedText, choose_tags, encode_files, encode_tagged, read_tagged
+from psymem.train.loop import LoopSettings, Position, train
+from psymem.train.progress import Progress
+from psymem.train.text import text_files
+from psymem.train.vocabulary import VocabularyRule, choose_vocabulary
+
+PARTS = ("plain", "tagged", "validation", "tagged_validation")
+TAGGED_HELD_OUT = 0.1
+
+
+@dataclass(frozen=True)
+class DataSettings:
+    """Which text a model is trained on.
+
+    Parameters
+    ----------
+    text
+        Files or folders (see :mod:`psymem.train.text`).
+    tagged
+        Files of ``word TAB supertag`` lines; a tenth of their sentences is held out.
+    held_out
+        Files or folders for validation; without any, `held_out_share` of the sentences of `text`.
+    held_out_share
+        Share of sentences held out when no files are given.
+    held_out_tokens
+        At most this many held-out tokens are used for validation during training (a fixed random choice).
+    longest
+        Tokens per sentence at most, BOS included.
+    vocabulary
+        Which words the model knows.
+    """
+
+    text: tuple[Path, ...]
+    tagged: tuple[Path, ...] = ()
+    held_out: tuple[Path, ...] = ()
+    held_out_share: float = 0.01
+    held_out_tokens: int = 50_000
+    longest: int = 64
+    vocabulary: VocabularyRule = VocabularyRule()
+
+
+def train_cbr_rnn(
+    data: DataSettings, objective: ObjectiveSettings, loop: LoopSettings, out: Path, *, quiet: bool = False
+) -> Path:
+    """Train a CBR-RNN and write its checkpoint directory ``out/model``; resumes an interrupted run in `out`.
+
+    Raises
+    ------
+    TrainingError
+        If the text is empty, `out` holds another run, or the loss stops being finite.
+    """
+    if objective.alpha and not data.tagged:
+        raise TrainingError(
+            "--alpha above 0 needs sentences with supertags: give --tagged FILE, or --alpha 0."
+        )
+    out = Path(out)
+    began = time.time()
+    tokenizer, texts, tags = _prepare(data, out, loop.seed)
+    in_training = {n: t for n, t in texts.items() if n in ("plain", "tagged")}
+    in_training["validation"] = _sample(texts["validation"], data.held_out_tokens)
+    task = CueBasedRNNTask(objective, tokenizer.get_vocab_size(), len(tags), in_training, loop.seed)
+    progress = Progress(out, loop.max_tokens, loop.log_every, quiet)
+    at = train(task, loop, out, {"data": _plain(data), "objective": asdict(objective)}, progress)
+    checkpointing.load_best(out, task)
+    facts = _facts(data, texts, at, loop, began)
+    if tags:
+        facts["supertag_accuracy"] = round(supertag_accuracy(task.model, texts["tagged_validation"]), 4)
+        facts["supertags"] = tags
+    return _export(
+        task, tokenizer, out, card_of(objective, facts, mean_surprisal(task.model, texts["validation"]))
+    )
+
+
+def _export(task: CueBasedRNNTask, tokenizer: Tokenizer, out: Path, card: dict[str, Any]) -> Path:
+    from psymem.models.storage import save_checkpoint
+
+    return save_checkpoint(task.model, tokenizer, out / "model", card)
+
+
+def _prepare(data: DataSettings, out: Path, seed: int) -> tuple[Tokenizer, dict[str, EncodedText], list[str]]:
+    """Choose the vocabulary and encode all text, or read both back where a run of the same data left them."""
+    stamp, tokenizer_file, corpus_file = out / "data.json", out / "tokenizer.json", out / "corpus.npz"
+    tagged = [s for path in data.tagged for s in read_tagged(Path(path))]
+    tags = choose_tags(tagged)
+    facts = {**_plain(data), "seed": seed}
+    if stamp.exists() and checkpointing.same(stamp, facts) and corpus_file.exists():
+        return Tokenizer.from_file(str(tokenizer_file)), _read_corpus(corpus_file), tags
+    files = text_files(list(data.text))
+    rule = replace(data.vocabulary, also_from=tuple(text_files(list(data.vocabulary.also_from))))
+    tokenizer = choose_vocabulary(files, rule)
+    longest = data.longest - 1  # BOS takes one place
+    rng = np.random.default_rng([seed, 11])
+    texts = {"plain": encode_files(files, tokenizer, longest)}
+    if not len(texts["plain"]):
+        raise TrainingError(f"There is no sentence in {', '.join(map(str, data.text))}.")
+    if data.held_out:
+        texts["validation"] = encode_files(text_files(list(data.held_out)), tokenizer, longest)
+    else:
+        texts["plain"], texts["validation"] = _split(texts["plain"], data.held_out_share, rng)
+    if tagged:
+        encoded = encode_tagged(tagged, tags, tokenizer, longest)
+        texts["tagged"], texts["tagged_validation"] = _split(encoded, TAGGED_HELD_OUT, rng)
+    write_atomically(tokenizer_file, lambda p: tokenizer.save(str(p)))
+    write_atomically(corpus_file, lambda p: _write_corpus(p, texts))
+    write_json(stamp, facts)
+    return tokenizer, texts, tags
+
+
+def _split(text: EncodedText, share: float, rng: np.random.Generator) -> tuple[EncodedText, EncodedText]:
+    order = rng.permutation(len(text))
+    n = max(1, round(share * len(text)))
+    if n >= len(text):
+        raise TrainingError(
+            f"{len(text)} sentence(s) cannot be split into training and held-out text; give more text."
+        )
+    return text.take(np.sort(order[n:])), text.take(np.sort(order[:n]))
+
+
+def _sample(text: EncodedText, tokens: int) -> EncodedText:
+    """A fixed random choice of sentences with about `tokens` tokens."""
+    order = np.random.default_rng(13).permutation(len(text))
+    within = np.cumsum(text.lengths[order]) <= tokens
+    return text.take(np.sort(order[: max(1, int(within.sum()))]))
+
+
+def _write_corpus(path: Path, texts: dict[str, EncodedText]) -> None:
+    arrays: dict[str, np.ndarray] = {}
+    for name, text in texts.items():
+        arrays |= {f"{name}.ids": text.ids, f"{name}.starts": text.starts, f"{name}.complete": text.complete}
+        if text.tags is not None:
+            arrays[f"{name}.tags"] = text.tags
+    with path.open("wb") as file:
+        np.savez(file, allow_pickle=False, **arrays)
+
+
+def _read_corpus(path: Path) -> dict[str, EncodedText]:
+    with np.load(path, allow_pickle=False) as z:
+        return {
+            name: EncodedText(
+                z[f"{name}.ids"],
+                z[f"{name}.starts"],
+                z[f"{name}.complete"],
+                z[f"{name}.tags"] if f"{name}.tags" in z else None,
+            )
+            for name in PARTS
+            if f"{name}.ids" in z
+        }
+
+
+def _facts(
+    data: DataSettings, texts: dict[str, EncodedText], at: Position, loop: LoopSettings, began: float
+) -> dict[str, Any]:
+    plain = texts["plain"].ids
+    return {
+        "text": sorted({Path(p).name for p in (*data.text, *data.tagged)}),
+        "held_out": sorted({Path(p).name for p in data.held_out})
+        or [f"{data.held_out_share:.1%} of the sentences"],
+        "training_text_tokens": len(plain) + (len(texts["tagged"].ids) if "tagged" in texts else 0),
+        "training_text_unknown_share": round(float((plain == 1).mean()), 5),
+        "tokens_seen": at.tokens,
+        "steps": at.step,
+        "seed": loop.seed,
+        "training_minutes": round(at.seconds / 60, 1),
+        "date": time.strftime("%Y-%m-%d", time.localtime(began)),
+        "hardware": f"{platform.machine()}, {torch.get_num_threads()} thread(s)"
+        + (f", {torch.cuda.get_device_name()}" if torch.cuda.is_available() else ", no GPU"),
+        "optimisation": f"{loop.optimizer}, learning rate {loop.learning_rate}, {loop.schedule} schedule",
+    }
+
+
+def _plain(data: DataSettings) -> dict[str, Any]:
+    """DataSettings with paths as text, for JSON."""
+    content = asdict(data)
+    for key in ("text", "tagged", "held_out"):
+        content[key] = [str(p) for p in content[key]]
+    content["vocabulary"]["also_from"] = [str(p) for p in content["vocabulary"]["also_from"]]
+    return content
