@@ -127,8 +127,8 @@ class _Recurrence(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad_hidden: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
         (
-            e, from_embedding, from_hidden, from_retrieval, wf, norm_q, norm_z, norm_f, masks, pre_q, pre_z, pre_f,
-            y_q, y_z, y_f, qa, written, z_kept, keys, values, weights, stats,
+            e, _, from_hidden, from_retrieval, wf, norm_q, norm_z, norm_f, masks, pre_q, pre_z, pre_f,
+            y_q, y_z, y_f, qa, _, _, keys, values, weights, stats,
         ) = ctx.saved  # fmt: skip
         t_max, b, d = e.shape
         compute = e.dtype

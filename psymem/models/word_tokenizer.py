@@ -41,11 +41,11 @@ def build_tokenizer(vocabulary: Sequence[str]) -> Tokenizer:
     tokenizer = Tokenizer(WordLevel(ids, unk_token=UNK))
     tokenizer.normalizer = normalizers.Sequence(
         [
+            normalizers.Replace(Regex("[‘’ʼ´`]"), "'"),
+            normalizers.Replace(Regex("[“”„«»]|''"), '"'),
             normalizers.NFKD(),
             normalizers.StripAccents(),
             normalizers.Lowercase(),
-            normalizers.Replace(Regex("[‘’ʼ´`]"), "'"),
-            normalizers.Replace(Regex("[“”„«»]|''"), '"'),
             normalizers.Replace(Regex("[–—―]|-{2,}"), "--"),
             normalizers.Replace(Regex(NUMERAL), NUM),
         ]

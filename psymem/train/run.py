@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import platform
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +64,7 @@ class DataSettings:
     held_out_share: float = 0.01
     held_out_tokens: int = 50_000
     longest: int = 64
-    vocabulary: VocabularyRule = VocabularyRule()
+    vocabulary: VocabularyRule = field(default_factory=VocabularyRule)
 
 
 def train_cbr_rnn(
@@ -168,7 +168,7 @@ def _read_corpus(path: Path) -> dict[str, EncodedText]:
                 z[f"{name}.ids"],
                 z[f"{name}.starts"],
                 z[f"{name}.complete"],
-                z[f"{name}.tags"] if f"{name}.tags" in z else None,
+                z.get(f"{name}.tags"),
             )
             for name in PARTS
             if f"{name}.ids" in z

@@ -108,7 +108,7 @@ def test_gradients_equal_the_reference(path, prefix):
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
 def test_parameter_count_is_the_closed_form(path):
-    model, z, config = load(path)
+    model, _, config = load(path)
     d, v, c = config["d"], config["vocab_size"], model.settings.n_supertags
     core = 18 * d * d + 18 * d if config["attention"] == "none" else 30 * d * d + 24 * d
     assert model.n_parameters() == core + v * d + v + (0 if config["tied"] else v * d) + (
