@@ -13,7 +13,7 @@ from psymem._version import __version__
 _PUBLIC = {
     "load_stimuli": "psymem.data.stimuli",
     "load_backend": "psymem.backends.load",
-    "score": "psymem.score",
+    "score": "psymem.scoring",
     "fit": "psymem.fitting.fit",
     "compare": "psymem.fitting.comparison",
     "attraction": "psymem.designs.factorial",

@@ -54,7 +54,9 @@ class Checkpoint:
         """Which kind of model it is: ``model_type`` of config.json."""
         kind = self.config.get("model_type")
         if not isinstance(kind, str):
-            raise CheckpointError(f"{self.path / CONFIG} does not say which kind of model this is (no 'model_type').")
+            raise CheckpointError(
+                f"{self.path / CONFIG} does not say which kind of model this is (no 'model_type')."
+            )
         return kind
 
     @property
@@ -105,16 +107,23 @@ def describe(name: str | Path) -> Checkpoint:
         return known[str(name)]
     several = expand(str(name))
     if len(several) > 1:
-        raise CheckpointError(f"{name!r} stands for {len(several)} models; name one of them: {', '.join(several)}.")
+        raise CheckpointError(
+            f"{name!r} stands for {len(several)} models; name one of them: {', '.join(several)}."
+        )
     if several[0] in known:
         return known[several[0]]
     path = Path(name).expanduser()
     if path.is_dir():
         return Checkpoint(str(name), path)
     if looks_like_path(name):
-        raise CheckpointError(f"There is no folder {path}. A model is a folder with {', '.join(REQUIRED_FILES)}.")
+        raise CheckpointError(
+            f"There is no folder {path}. A model is a folder with {', '.join(REQUIRED_FILES)}."
+        )
     raise UnknownNameError(
-        "model", str(name), {*known, *(n.split("/")[0] for n in known)}, "The path of a model folder works too."
+        "model",
+        str(name),
+        {*known, *(n.split("/")[0] for n in known)},
+        "The path of a model folder works too.",
     )
 
 

@@ -59,7 +59,9 @@ class Trace:
         if n and (np.diff(self.word_index) < 0).any():
             raise ModelError("Trace.word_index must not decrease.")
         if self.attention is not None and (self.attention.ndim != 4 or self.attention.shape[-2:] != (n, n)):
-            raise ModelError(f"Trace.attention has shape {self.attention.shape}, expected (layers, heads, {n}, {n}).")
+            raise ModelError(
+                f"Trace.attention has shape {self.attention.shape}, expected (layers, heads, {n}, {n})."
+            )
 
     def _expect_shape(self, name: str, shape: tuple[int, ...]) -> None:
         """Raise ModelError if the array called `name` has another shape."""

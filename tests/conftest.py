@@ -69,3 +69,38 @@ def rscript() -> str:
 def rng() -> np.random.Generator:
     """A seeded generator, so that two runs draw the same numbers."""
     return np.random.default_rng(20231206)
+
+
+@pytest.fixture(scope="session")
+def small_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Directory of a small CBR-RNN with random weights and a 60-word vocabulary."""
+    return write_small_checkpoint(tmp_path_factory.mktemp("checkpoints") / "small")
+
+
+def write_small_checkpoint(folder: Path, *, seed: int = 1, **settings: object) -> Path:
+    """Write a CBR-RNN with random weights; `settings` as in CueBasedRNNSettings."""
+    import torch
+
+    from psymem.models.cbr_rnn import CueBasedRNN, CueBasedRNNSettings
+    from psymem.models.storage import save_checkpoint
+    from psymem.models.word_tokenizer import build_tokenizer
+
+    tokenizer = build_tokenizer(SMALL_VOCABULARY)
+    torch.manual_seed(seed)
+    network = CueBasedRNN(CueBasedRNNSettings(tokenizer.get_vocab_size(), **{"width": 16, **settings}))
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.add_(0.3 * torch.randn_like(parameter))
+    return save_checkpoint(network, tokenizer, folder, {"description": "random weights for tests"})
+
+
+SMALL_VOCABULARY = (
+    "the a of to in on was were is are did do does not n't 's 'll key keys cabinet cabinets rusty old museum art "
+    "arts soon opened open she he they it said that who cat dog dogs chased - -- , . ; : ! ? \" ' ( ) well known"
+).split()
+
+
+@pytest.fixture(scope="session")
+def small_checkpoint_writer():
+    """Give a function that writes a small CBR-RNN with random weights: (folder, *, seed, **settings) -> folder."""
+    return write_small_checkpoint

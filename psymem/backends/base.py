@@ -84,7 +84,9 @@ def check_texts(
     for number, words in enumerate(texts):
         name = text_name(number, names)
         if isinstance(words, str):
-            raise ModelError(f"{sentence_case(name)} is a string; expected a list of words. Split it first: {words[:40]!r}.split().")
+            raise ModelError(
+                f"{sentence_case(name)} is a string; expected a list of words. Split it first: {words[:40]!r}.split()."
+            )
         if max_words is not None and len(words) > max_words:
             raise ModelError(
                 f"{sentence_case(name)} has {len(words)} words; {model} reads at most {max_words} at a time. Split it into sentences."
@@ -93,9 +95,13 @@ def check_texts(
             if not isinstance(word, str):
                 raise ModelError(f"Word {position} of {name} is {word!r}; expected a string.")
             if not word.strip():
-                raise ModelError(f"Word {position} of {name} is empty. Take it out, or join it to its neighbour.")
+                raise ModelError(
+                    f"Word {position} of {name} is empty. Take it out, or join it to its neighbour."
+                )
             if "\0" in word:
-                raise ModelError(f"Word {position} of {name} has a NUL character. Mend the file it comes from.")
+                raise ModelError(
+                    f"Word {position} of {name} has a NUL character. Mend the file it comes from."
+                )
 
 
 def sentence_case(text: str) -> str:

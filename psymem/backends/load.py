@@ -48,7 +48,9 @@ def load_backend(name: str | Path | Backend, **settings: Any) -> Backend:
 def load_backends(names: str | Path | Backend | list, **settings: Any) -> list[Backend]:
     """Return the backends that one or several names stand for; "cbr-rnn" is every bundled CBR-RNN."""
     given = names if isinstance(names, (list, tuple)) else [names]
-    single = [n for entry in given for n in (checkpoints.expand(entry) if isinstance(entry, str) else [entry])]
+    single = [
+        n for entry in given for n in (checkpoints.expand(entry) if isinstance(entry, str) else [entry])
+    ]
     return [load_backend(n, **settings) for n in dict.fromkeys(single)]
 
 

@@ -91,7 +91,9 @@ class RecurrentBackend:
         done = 0
         with torch.inference_mode():
             for batch in batches_by_length([len(a.ids) for a in aligned], self.batch_tokens):
-                for number, trace in zip(batch, self._read_batch([aligned[i] for i in batch], needs), strict=True):
+                for number, trace in zip(
+                    batch, self._read_batch([aligned[i] for i in batch], needs), strict=True
+                ):
                     traces[number] = trace
                 done += len(batch)
                 if progress is not None:
@@ -107,7 +109,12 @@ class RecurrentBackend:
             "checkpoint": str(self.checkpoint.path),
             "sha256": self.checkpoint.sha256,
             "card": card,
-            "settings": {"bos": self.bos, "context": self.context, "device": self.device, "precision": "float32"},
+            "settings": {
+                "bos": self.bos,
+                "context": self.context,
+                "device": self.device,
+                "precision": "float32",
+            },
         }
 
     def _align(self, texts: Sequence[Sequence[str]], names: Sequence[str] | None) -> list[Alignment]:
@@ -131,7 +138,9 @@ class RecurrentBackend:
         token, number = self._unknown
         config = self.stored.config
         reserved = {config["eos_token_id"], *config.get("unpredictable_ids", ())}
-        for word, encoding in zip(new, self.stored.tokenizer.encode_batch(new, add_special_tokens=False), strict=True):
+        for word, encoding in zip(
+            new, self.stored.tokenizer.encode_batch(new, add_special_tokens=False), strict=True
+        ):
             ids = [number if i in reserved else i for i in encoding.ids]
             self._pieces[word] = (encoding.tokens or [token], ids or [number])
 
@@ -146,7 +155,9 @@ class RecurrentBackend:
         output = self.stored.network(self._padded(batch))
         wanted = self.provides if needs is None else needs
         logprob, entropy = self._probabilities(output.hidden, batch, entropy="entropy" in wanted)
-        observed = {k: v.float().cpu().numpy() for k, v in self.architecture.observe(output).items() if k in wanted}
+        observed = {
+            k: v.float().cpu().numpy() for k, v in self.architecture.observe(output).items() if k in wanted
+        }
         attention = observed.pop("attention", None)
         start = 0
         for row, alignment in enumerate(batch):
@@ -187,7 +198,9 @@ class RecurrentBackend:
         Sentences that begin alike (the conditions of an item) share their expectations, computed once.
         """
         where, state, target = expected_tokens(batch, self.bos)
-        rows = hidden.reshape(-1, hidden.shape[-1])[torch.from_numpy(where[:, 0] * hidden.shape[1] + where[:, 1])]
+        rows = hidden.reshape(-1, hidden.shape[-1])[
+            torch.from_numpy(where[:, 0] * hidden.shape[1] + where[:, 1])
+        ]
         logprob = np.full(len(state), np.nan)
         uncertainty = np.full(len(state), np.nan) if entropy else None
         step = max(1, LOGITS_AT_ONCE // int(self.stored.config["vocab_size"]))

@@ -65,7 +65,9 @@ class ToyBackend:
 
     def _trace(self, words: Sequence[str]) -> Trace:
         aligned = align_pieces(words, _pieces)
-        logits = np.random.default_rng(self.seed).normal(size=(N_BOXES + 1, N_BOXES))  # row: last piece; last row: BOS
+        logits = np.random.default_rng(self.seed).normal(
+            size=(N_BOXES + 1, N_BOXES)
+        )  # row: last piece; last row: BOS
         logprob = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
         before = np.concatenate([[N_BOXES], aligned.ids[:-1]]).astype(np.int64)[: len(aligned.ids)]
         return Trace(

@@ -10,7 +10,7 @@ import typer
 from psymem._version import __version__
 from psymem.errors import PsymemError
 
-COMMANDS: tuple[str, ...] = ("train", "doctor")
+COMMANDS: tuple[str, ...] = ("score", "models", "train", "doctor")
 """Command files in this folder, in the order in which ``psymem --help`` lists them."""
 
 
@@ -33,7 +33,9 @@ def build() -> typer.Typer:
 
     @app.callback()
     def _root(
-        version: bool = typer.Option(False, "--version", help="Print the version.", callback=_print_version, is_eager=True),
+        version: bool = typer.Option(
+            False, "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
     ) -> None:
         """What a language model's memory and expectations say about human reading."""
 

@@ -58,8 +58,12 @@ class AttentionReading:
                     f"There is no head {layer}:{head}; the model has {layers} layer(s) 0 to {layers - 1} "
                     f"with {heads} head(s) 0 to {heads - 1} each."
                 )
-        chosen = [trace.attention[pair] for pair in self.heads] or [trace.attention.mean((0, 1), dtype=np.float64)]
-        to_words = sum_over_words(np.stack(chosen), trace.word_index, n_words, empty=0.0)  # (heads, T, n_words)
+        chosen = [trace.attention[pair] for pair in self.heads] or [
+            trace.attention.mean((0, 1), dtype=np.float64)
+        ]
+        to_words = sum_over_words(
+            np.stack(chosen), trace.word_index, n_words, empty=0.0
+        )  # (heads, T, n_words)
         return self._rows(to_words, trace, n_words)
 
     def _rows(self, to_words: np.ndarray, trace: Trace, n_words: int) -> np.ndarray:

@@ -54,7 +54,11 @@ class CueBasedRNNConfig(PreTrainedConfig):
         self.unpredictable_ids = list(unpredictable_ids)
         self.max_position_embeddings = max_position_embeddings
         self.num_hidden_layers, self.num_attention_heads = 1, 1
-        others = {k: v for k, v in others.items() if k not in ("num_hidden_layers", "num_attention_heads", "provides")}
+        others = {
+            k: v
+            for k, v in others.items()
+            if k not in ("num_hidden_layers", "num_attention_heads", "provides")
+        }
         self.provides = sorted(provides({"attention": attention}))
         super().__init__(
             tie_word_embeddings=tie_word_embeddings,
@@ -86,13 +90,12 @@ class CueBasedRNNForCausalLM(PreTrainedModel):
 
     def _init_weights(self, module: nn.Module) -> None:
         """Draw fresh weights as the network does: U(-0.1, 0.1) for words, torch's own for the rest."""
-        if isinstance(module, nn.Embedding):
+        if module is self.model.embedding or module is self.model.output:
             nn.init.uniform_(module.weight, -0.1, 0.1)
+            if module is self.model.output:
+                nn.init.zeros_(module.bias)
         elif isinstance(module, (nn.Linear, nn.LayerNorm)):
             module.reset_parameters()
-        if isinstance(module, CueBasedRNN):
-            nn.init.uniform_(module.output.weight, -0.1, 0.1)
-            nn.init.zeros_(module.output.bias)
 
     def get_input_embeddings(self) -> nn.Module:
         """Return the embedding layer."""
@@ -149,7 +152,11 @@ class CueBasedRNNForCausalLM(PreTrainedModel):
         logits[..., self.config.unpredictable_ids] = torch.finfo(logits.dtype).min
         given = ()
         if wants_attention and attention is not None:
-            given = (attention[:, None] if attention_mask is None else attention[:, None] * attention_mask[:, None, :, None],)
+            given = (
+                attention[:, None]
+                if attention_mask is None
+                else attention[:, None] * attention_mask[:, None, :, None],
+            )
         loss = None if labels is None else _next_word_loss(logits, labels, attention_mask)
         result = CausalLMOutput(loss=loss, logits=logits, attentions=given if wants_attention else None)
         return_dict = self.config.return_dict if return_dict is None else return_dict

@@ -89,7 +89,9 @@ def save_checkpoint(
     outputs.write_text(folder / TOKENIZER, tokenizer.to_str(pretty=False))
     outputs.write_json(folder / TOKENIZER_CONFIG, tokenizer_config())
     sums = {n: checkpoints.file_sha256(folder / n) for n in (CONFIG, WEIGHTS, TOKENIZER, TOKENIZER_CONFIG)}
-    outputs.write_text(folder / CARD, checkpoints.card_text({**card, "provides": config["provides"], "sha256": sums}))
+    outputs.write_text(
+        folder / CARD, checkpoints.card_text({**card, "provides": config["provides"], "sha256": sums})
+    )
     return folder
 
 
@@ -178,7 +180,9 @@ def _fill(network: nn.Module, path: Path) -> None:
     except (SafetensorError, OSError) as error:
         raise CheckpointError(f"{path} cannot be read: {error}. Copy or download it again.") from error
     expected = dict(network.state_dict())
-    shared = [n for n, w in expected.items() if n not in stored and _shared_with_stored(n, w, expected, stored)]
+    shared = [
+        n for n, w in expected.items() if n not in stored and _shared_with_stored(n, w, expected, stored)
+    ]
     problems = [f"{n} is missing" for n in expected if n not in stored and n not in shared]
     problems += [f"{n} is not part of the model" for n in stored if n not in expected]
     problems += [
@@ -186,10 +190,14 @@ def _fill(network: nn.Module, path: Path) -> None:
         for n, w in stored.items()
         if n in expected and w.shape != expected[n].shape
     ]
-    problems += [f"{n} has values that are not finite" for n, w in stored.items() if not torch.isfinite(w).all()]
+    problems += [
+        f"{n} has values that are not finite" for n, w in stored.items() if not torch.isfinite(w).all()
+    ]
     if problems:
         more = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
-        raise CheckpointError(f"The weights in {path} do not fit {path.parent / CONFIG}: {problems[0]}{more}.")
+        raise CheckpointError(
+            f"The weights in {path} do not fit {path.parent / CONFIG}: {problems[0]}{more}."
+        )
     network.load_state_dict(stored, strict=False)
 
 
@@ -208,10 +216,14 @@ def _read_tokenizer(path: Path, config: Mapping[str, Any]) -> Tokenizer:
         raise CheckpointError(f"{path} is not a tokenizer that can be read: {error}.") from error
     size = tokenizer.get_vocab_size()
     if size != config["vocab_size"]:
-        raise CheckpointError(f"{path} has {size} words, but the model {config['vocab_size']}: they do not belong together.")
+        raise CheckpointError(
+            f"{path} has {size} words, but the model {config['vocab_size']}: they do not belong together."
+        )
     for token, number in zip(SPECIAL_TOKENS, range(len(SPECIAL_TOKENS)), strict=True):
         if tokenizer.token_to_id(token) != number:
-            raise CheckpointError(f"{path} gives {token} the number {tokenizer.token_to_id(token)}, expected {number}.")
+            raise CheckpointError(
+                f"{path} gives {token} the number {tokenizer.token_to_id(token)}, expected {number}."
+            )
     return tokenizer
 
 

@@ -21,10 +21,8 @@ from psymem.models.cbr_rnn_training import hidden_states
 from psymem.models.word_tokenizer import BOS_ID, PAD_ID
 from psymem.train.batching import Batch, make_batch, plan_epoch
 from psymem.train.corpus import NO_TAG, EncodedText
+from psymem.train.evaluation import HeldOutSurprisal, held_out_surprisal
 from psymem.train.objectives import CompetitorSampler, joint_loss, next_word_loss
-from psymem.units import perplexity
-
-VALIDATION_BATCH_TOKENS = 8192
 
 
 @dataclass(frozen=True)
@@ -176,56 +174,18 @@ class CueBasedRNNTask(nn.Module):
 
     def validate(self) -> float:
         """Mean surprisal (nats) of held-out words and sentence ends, exact, float32."""
-        return mean_surprisal(self.model, self.texts["validation"])
+        return held_out_surprisal(self.model, self.texts["validation"]).mean_nats
 
 
-@torch.inference_mode()
-def mean_surprisal(model: CueBasedRNN, text: EncodedText) -> float:
-    """Exact mean surprisal (nats) of all words and sentence ends of `text`, each sentence after BOS."""
-    model.eval()
-    total, n = 0.0, 0
-    for which in plan_epoch(text.lengths, VALIDATION_BATCH_TOKENS, 0, 0):
-        batch = make_batch(text, which)
-        if model.settings.attention == "softmax":
-            hidden = hidden_states(model, batch.inputs)
-        else:
-            hidden = model(batch.inputs).hidden.transpose(0, 1)
-        predicts = batch.targets.T != PAD_ID
-        states, targets = hidden[predicts], batch.targets.T[predicts]
-        for start in range(0, len(targets), 1024):
-            logits = model.output(states[start : start + 1024])
-            logits[:, [PAD_ID, BOS_ID]] = -torch.inf  # never predicted
-            total += nn.functional.cross_entropy(
-                logits, targets[start : start + 1024], reduction="sum"
-            ).item()
-        n += len(targets)
-    return total / max(n, 1)
-
-
-@torch.inference_mode()
-def supertag_accuracy(model: CueBasedRNN, text: EncodedText) -> float:
-    """Share of tagged words whose supertag is the head's first choice; NaN without head or tags."""
-    if model.supertag is None or text.tags is None:
-        return float("nan")
-    model.eval()
-    right = n = 0
-    for which in plan_epoch(text.lengths, VALIDATION_BATCH_TOKENS, 0, 0):
-        batch = make_batch(text, which)
-        assert batch.tags is not None
-        best = model.supertag(model(batch.inputs).hidden).argmax(-1)
-        known = batch.tags != NO_TAG
-        right += int((best[known] == batch.tags[known]).sum())
-        n += int(known.sum())
-    return right / n if n else float("nan")
-
-
-def card_of(settings: ObjectiveSettings, facts: Mapping[str, Any], nats: float) -> dict[str, Any]:
+def card_of(settings: ObjectiveSettings, facts: Mapping[str, Any], held_out: HeldOutSurprisal) -> dict[str, Any]:
     """Return what the card of a trained model says."""
     return {
         "title": "CBR-RNN: recurrent language model with one head of cue-based memory retrieval",
         "source": "Timkey & Linzen (2023), Findings of EMNLP",
         "architecture": "psymem-cbr-rnn",
         **facts,
-        "held_out_perplexity": round(perplexity(nats), 3),
+        "held_out_perplexity": round(held_out.perplexity, 3),
+        "held_out_perplexity_without_unknown": round(held_out.perplexity_known, 3),
+        "held_out_unknown_share": round(held_out.unknown_share, 5),
         "objective": {k: v for k, v in asdict(settings).items() if v is not None},
     }

@@ -36,6 +36,11 @@ def save(
     at: Position,
 ) -> None:
     """Write ``checkpoints/step-N`` and delete all but the newest two."""
+    if not all(bool(torch.isfinite(p).all()) for p in task.parameters()):
+        raise TrainingError(
+            f"The weights are not finite after step {at.step}. The last good checkpoint is in {out / 'checkpoints'}; "
+            "lower --learning-rate or --clip."
+        )
     folder = out / "checkpoints"
     target = folder / f"step-{at.step:08d}"
     partial = folder / f".partial-{os.getpid()}"

@@ -27,6 +27,7 @@ from psymem.train.cbr_rnn import (
     supertag_accuracy,
 )
 from psymem.train.corpus import EncodedText, choose_tags, encode_files, encode_tagged, read_tagged
+from psymem.train.evaluation import held_out_surprisal, supertag_accuracy
 from psymem.train.loop import LoopSettings, Position, train
 from psymem.train.progress import Progress
 from psymem.train.text import text_files
@@ -95,7 +96,7 @@ def train_cbr_rnn(
         facts["supertag_accuracy"] = round(supertag_accuracy(task.model, texts["tagged_validation"]), 4)
         facts["supertags"] = tags
     return _export(
-        task, tokenizer, out, card_of(objective, facts, mean_surprisal(task.model, texts["validation"]))
+        task, tokenizer, out, card_of(objective, facts, held_out_surprisal(task.model, texts["validation"]))
     )
 
 

@@ -4,8 +4,7 @@
   line is a paragraph. Headings of WikiText (``= Title =``) are left out and its ``@-@`` marks undone.
 - ``.conllu`` and ``.conllu.gz``: the ``# text =`` lines, one sentence each.
 - a folder: every such file in it, sorted by name.
-A sentence ends at ``.``, ``!`` or ``?`` (with closing quotes) before white space and a capital, digit or opening
-quote, unless the word is a known abbreviation or a single initial.
+Sentences end by the rule of `psymem.sentences`.
 """
 
 from __future__ import annotations
@@ -18,69 +17,12 @@ from pathlib import Path
 import numpy as np
 
 from psymem.errors import DataError
+from psymem.sentences import split_sentences
 
 SUFFIXES = (".txt", ".txt.gz", ".conllu", ".conllu.gz")
 WRAPPED_WIDTH = 100
 """Characters: if nine lines in ten are shorter, the file is taken to be hard-wrapped."""
 
-ABBREVIATIONS = frozenset(
-    [
-        "mr",
-        "mrs",
-        "ms",
-        "messrs",
-        "dr",
-        "st",
-        "rev",
-        "hon",
-        "capt",
-        "col",
-        "gen",
-        "lieut",
-        "lt",
-        "maj",
-        "sgt",
-        "prof",
-        "esq",
-        "jr",
-        "sr",
-        "vs",
-        "viz",
-        "etc",
-        "no",
-        "vol",
-        "chap",
-        "fig",
-        "mt",
-        "jan",
-        "feb",
-        "mar",
-        "apr",
-        "jun",
-        "jul",
-        "aug",
-        "sept",
-        "sep",
-        "oct",
-        "nov",
-        "dec",
-        "inc",
-        "ltd",
-        "co",
-        "corp",
-        "gov",
-        "sen",
-        "rep",
-        "pres",
-        "i.e",
-        "e.g",
-        "cf",
-        "al",
-        "ed",
-    ]
-)
-BOUNDARY = re.compile(r"""([.!?]+["'”’)\]]*)\s+(?=["'“‘(\[]*[A-Z0-9])""")
-LAST_WORD = re.compile(r"([A-Za-z.]+)\.$")
 WIKITEXT_MARK = re.compile(r" @([-,.])@ ")
 HEADING = re.compile(r"^\s*=+ .* =+\s*$")
 
@@ -121,26 +63,6 @@ def read_sentences(path: Path) -> Iterator[str]:
         return
     for paragraph in _paragraphs(lines):
         yield from split_sentences(paragraph)
-
-
-def split_sentences(paragraph: str) -> list[str]:
-    """Split a paragraph at sentence ends (rule in the module docstring)."""
-    sentences, start = [], 0
-    for match in BOUNDARY.finditer(paragraph):
-        if match.group(1) == "." and _is_abbreviation(paragraph[start : match.end(1)]):
-            continue
-        sentences.append(paragraph[start : match.end(1)].strip())
-        start = match.end()
-    sentences.append(paragraph[start:].strip())
-    return [s for s in sentences if s]
-
-
-def _is_abbreviation(text: str) -> bool:
-    match = LAST_WORD.search(text)
-    if match is None:
-        return False
-    word = match.group(1).lower()
-    return word in ABBREVIATIONS or (len(word) == 1 and word != "i")
 
 
 def _lines(path: Path) -> list[str]:

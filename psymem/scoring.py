@@ -18,6 +18,7 @@ from psymem.backends.base import Backend
 from psymem.backends.load import load_backends
 from psymem.errors import DataError, ModelError
 from psymem.measures.base import Measure, require_provided, require_roles, resolve
+from psymem.sentences import sentence_numbers
 from psymem.tables import WORDS, check
 from psymem.trace import Trace
 
@@ -43,8 +44,9 @@ def score(
     Parameters
     ----------
     texts
-        A WORDS frame (one word per row, as `psymem.load_stimuli` returns), or texts: a list whose entries are
-        strings, split at white space, or lists of words. Each entry is one sentence.
+        A WORDS frame (one word per row, as `psymem.load_stimuli` returns), or a list of texts: strings, whose
+        words are split at white space and whose sentences by the rule of `psymem.sentences`, or lists of words,
+        each of them one sentence.
     models
         A name, directory or backend, or a list of them; "cbr-rnn" is every bundled CBR-RNN.
     measures
@@ -87,6 +89,8 @@ class Run:
     ----------
     texts, models, measures
         As in `score`, which see for the errors.
+    settings
+        Settings of the models, such as ``bos=False``.
 
     Attributes
     ----------
@@ -98,11 +102,11 @@ class Run:
         The measures.
     """
 
-    def __init__(self, texts: Texts, models: Models, measures: Measures) -> None:
+    def __init__(self, texts: Texts, models: Models, measures: Measures, **settings: Any) -> None:
         self.words = as_words(texts)
         self.measures = resolve(measures)
         require_roles(self.measures, self.words)
-        self.backends = load_backends(models)
+        self.backends = load_backends(models, **settings)
         for backend in self.backends:
             require_provided(self.measures, backend.name, backend.provides)
             _reading_units(self.words, backend)  # refuses texts that are too long
@@ -149,17 +153,28 @@ def as_words(texts: Texts) -> pd.DataFrame:
     entries = [texts] if isinstance(texts, str) else list(texts)
     if not entries:
         raise DataError("There is no text to score.")
-    rows = []
-    for number, entry in enumerate(entries, start=1):
-        words = entry.split() if isinstance(entry, str) else list(entry)
-        if not words:
-            raise DataError(f"Text {number} has no words.")
-        rows += [(str(number), 1, position, word) for position, word in enumerate(words, start=1)]
-    frame = pd.DataFrame(rows, columns=list(WORDS.required))
-    wrong = [w for w in frame["word"] if not isinstance(w, str)]
+    frames = [_text_frame(entry, number) for number, entry in enumerate(entries, start=1)]
+    return pd.concat(frames, ignore_index=True)
+
+
+def _text_frame(entry: str | Sequence[str], number: int) -> pd.DataFrame:
+    """Return one text as WORDS."""
+    words = entry.split() if isinstance(entry, str) else list(entry)
+    wrong = [w for w in words if not isinstance(w, str)]
     if wrong:
-        raise DataError(f"{wrong[0]!r} is not a word; each text has to be a string or a list of strings.")
-    return frame.astype({"text_id": "str", "word": "str"})
+        raise DataError(
+            f"Text {number} has {wrong[0]!r} where a word was expected; give a string or a list of strings."
+        )
+    if not words:
+        raise DataError(f"Text {number} has no words.")
+    return pd.DataFrame(
+        {
+            "text_id": pd.Series(str(number), index=range(len(words)), dtype="str"),
+            "sentence_id": sentence_numbers(words) if isinstance(entry, str) else 1,
+            "word_id": np.arange(1, len(words) + 1),
+            "word": pd.Series(words, dtype="str"),
+        }
+    )
 
 
 def _in_reading_order(words: pd.DataFrame) -> pd.DataFrame:
@@ -167,7 +182,9 @@ def _in_reading_order(words: pd.DataFrame) -> pd.DataFrame:
     falls = words.groupby("text_id", sort=False)["word_id"].diff() < 0
     if falls.any():
         text = words.loc[falls, "text_id"].iloc[0]
-        raise DataError(f"The words of text {text!r} are not in order of word_id. Sort the table by text_id and word_id.")
+        raise DataError(
+            f"The words of text {text!r} are not in order of word_id. Sort the table by text_id and word_id."
+        )
     return words
 
 

@@ -1,0 +1,105 @@
+"""``psymem score``: words in, one row per word and model out."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from psymem.errors import PsymemError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from psymem.scoring import Run
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+
+    @app.command()
+    def score(
+        model: list[str] = typer.Option(
+            ["cbr-rnn"], "--model", "-m", help="Model name, folder or hub id; may be given several times."
+        ),
+        text: Path | None = typer.Option(None, "--text", help="Text file; every line is a text."),
+        stimuli: str | None = typer.Option(None, "--stimuli", help="Item set: a name or a file."),
+        table: Path | None = typer.Option(None, "--table", help="CSV or TSV file with one word per row."),
+        word_column: str = typer.Option("word", help="Column of --table that holds the words."),
+        text_column: str = typer.Option(
+            "text_id", help="Column of --table that says which text a word is in."
+        ),
+        measure: list[str] = typer.Option(
+            ["surprisal"], "--measure", help="Measure; may be given several times. See psymem models show."
+        ),
+        no_bos: bool = typer.Option(False, "--no-bos", help="Read without a beginning-of-sentence token."),
+        out: Path | None = typer.Option(
+            None, "--out", "-o", help="CSV file to write; standard output otherwise."
+        ),
+        seed: int = typer.Option(0, help="Recorded with the results; scoring draws no random numbers."),
+        as_json: bool = typer.Option(False, "--json", help="Print rows as JSON, one per line."),
+        quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress and no messages."),
+    ) -> None:
+        """Score words: surprisal and attention of every word under one or more models.
+
+        A table needs a column of words and may have text_id (or --text-column), sentence_id and word_id; its other
+        columns are kept. Where no sentence numbers are given, sentences are found by the rule of psymem.sentences.
+        """
+        from psymem.cli.progress import progress_bar
+        from psymem.scoring import Run
+
+        words = _words(text, stimuli, table, word_column, text_column)
+        run = Run(words, model, measure, **({"bos": False} if no_bos else {}))
+        with progress_bar(quiet or out is None, "sentences") as progress:
+            pieces = run.chunks(progress=progress)
+            if out is None:
+                _print(pieces, as_json)
+                return
+            rows = _write(pieces, run, out, {"input": str(text or stimuli or table), "seed": seed})
+        if not quiet:
+            typer.echo(
+                f"Wrote {rows} rows to {out} and where they come from to {out.with_suffix('.json')}.",
+                err=True,
+            )
+
+
+def _words(
+    text: Path | None, stimuli: str | None, table: Path | None, word_column: str, text_column: str
+) -> pd.DataFrame:
+    """Read the words to score from whichever source was given."""
+    given = [
+        name
+        for name, value in (("--text", text), ("--stimuli", stimuli), ("--table", table))
+        if value is not None
+    ]
+    if len(given) != 1:
+        raise PsymemError(
+            f"Give one of --text, --stimuli and --table; {'none' if not given else ' and '.join(given)} was given."
+        )
+    from psymem.data import words as sources
+
+    if text is not None:
+        return sources.words_from_text(text)
+    if table is not None:
+        return sources.words_from_table(table, word_column=word_column, text_column=text_column)
+    from psymem.data.stimuli import load_stimuli
+
+    return load_stimuli(stimuli)
+
+
+def _write(pieces: object, run: Run, out: Path, extra: dict) -> int:
+    """Write rows and sidecar; returns the number of rows."""
+    from psymem.outputs import write_table_pieces
+
+    return write_table_pieces(pieces, out, {**run.provenance(), **extra})  # type: ignore[arg-type]
+
+
+def _print(pieces: object, as_json: bool) -> None:
+    """Print rows as CSV or as JSON lines."""
+    for number, piece in enumerate(pieces):  # type: ignore[arg-type, var-annotated]
+        if as_json:
+            sys.stdout.write(piece.to_json(orient="records", lines=True, force_ascii=False))
+        else:
+            sys.stdout.write(piece.to_csv(index=False, header=number == 0, na_rep="NA", lineterminator="\n"))
