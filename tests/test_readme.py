@@ -4,7 +4,8 @@ A block is run where the line before it is ``<!-- run -->``; all blocks of the f
 Python session, in reading order. In a ``console`` block, ``$ `` begins a command and the lines up to the next
 one are the output it must print. A ``python`` block is run as it is, or compared line by line where it has
 ``>>>`` prompts. ``<!-- run: exit 2 -->`` expects that exit code and compares what went to stderr. In expected
-output, ``...`` stands for anything, also for whole lines, and durations such as "12.3 s" match any duration.
+output, ``...`` stands for anything, also for whole lines, and durations such as "12.3 s" match any duration. A block after
+``<!-- file: NAME -->`` is written to that file for the examples below it.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(
-    r"^<!-- run(?:: exit (?P<code>\d+))? -->\n```(?P<kind>\w+)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
+    r"^<!-- (?:run(?:: exit (?P<code>\d+))?|file: (?P<file>[\w.-]+)) -->\n```(?P<kind>\w+)\n(?P<body>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
 )
-MARK = re.compile(r"^<!-- *run.*$", re.MULTILINE)
+MARK = re.compile(r"^<!-- *(?:run|file).*$", re.MULTILINE)
 DURATION = re.compile(r"\b\d+(\.\d+)? (s|min|seconds|minutes)\b")
 SECONDS = 300
 """How long one command may take."""
@@ -31,12 +33,13 @@ SECONDS = 300
 
 @dataclass(frozen=True)
 class Block:
-    """One example: its line in the file, language, text and the exit code of its last command."""
+    """One example: its line, language, text, the exit code of its last command; or the file it stands for."""
 
     line: int
     kind: str
     body: str
     exit_code: int
+    file: str | None
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class Command:
 def blocks_of(markdown: str) -> list[Block]:
     """Return the blocks marked to be run; a mark without a block is an error."""
     found = [
-        Block(markdown.count("\n", 0, m.start("body")), m["kind"], m["body"], int(m["code"] or 0))
+        Block(markdown.count("\n", 0, m.start("body")), m["kind"], m["body"], int(m["code"] or 0), m["file"])
         for m in BLOCK.finditer(markdown)
     ]
     marks = MARK.findall(markdown)
@@ -122,6 +125,9 @@ def run_blocks(markdown: str, folder: Path) -> list[str]:
     session: dict[str, object] = {"__name__": "__main__"}
     problems: list[str] = []
     for block in blocks_of(markdown):
+        if block.file:
+            (folder / block.file).write_text(block.body, encoding="utf-8")
+            continue
         assert block.kind in {"console", "python"}, f"line {block.line}: cannot run {block.kind!r}"
         problems += run_console(block, folder) if block.kind == "console" else run_python(block, session)
     return problems
@@ -189,6 +195,11 @@ def test_long_commands_go_on_after_a_backslash(tmp_path: Path):
 )
 def test_what_counts_as_the_same_output(shown: str, printed: str, same: bool):
     assert matches(shown, printed) is same
+
+
+def test_files_are_written_for_the_examples_below(tmp_path: Path):
+    text = "<!-- file: a.csv -->\n```text\nitem,condition\n1,A\n```\n\n" + console("$ tail -n 1 a.csv\n1,A\n")
+    assert run_blocks(text, tmp_path) == []
 
 
 def test_python_blocks_share_a_session(tmp_path: Path):
