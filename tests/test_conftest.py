@@ -25,6 +25,7 @@ def run_tests(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
     pytester.makeini("[pytest]\nmarkers =\n    r: R\n    shared: data\n")
     pytester.makepyfile(TESTS)
     monkeypatch.setenv("PSYMEM_SHARED", "no-such-folder")
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # they take seconds to import
 
     def run(forbid: str) -> pytest.RunResult:
         monkeypatch.setenv("PSYMEM_FORBID_SKIPS", forbid)
