@@ -64,9 +64,9 @@ def word_spans(words: Sequence[str], separator: str = " ") -> np.ndarray:
 def words_of_spans(spans: np.ndarray, words: np.ndarray) -> np.ndarray:
     """Return the word of each token from character spans in the same running text.
 
-    A token belongs to the word whose characters it begins with; white space before a word belongs to that word
-    (" cat" is the cat's), white space after the last word to the last one. Several tokens may share one character
-    (byte pieces of an emoji); a token without characters goes with the next word.
+    A token belongs to the word whose characters it begins with; white space before a word belongs to that
+    word (" cat" is the cat's), white space after the last word to the last one. Several tokens may share one
+    character (byte pieces of an emoji); a token without characters goes with the next word.
 
     Parameters
     ----------
@@ -99,7 +99,8 @@ def sum_over_words(
     n_words
         Number of words.
     empty
-        Value of a word without tokens: NaN, since nothing was observed, unless a sum over nothing has a meaning.
+        Value of a word without tokens: NaN, since nothing was observed, unless a sum over nothing has a
+        meaning.
 
     Returns
     -------

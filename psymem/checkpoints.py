@@ -1,8 +1,9 @@
-"""Model directories: find, expand, describe, verify. Reads JSON, TOML and safetensors headers; never unpickles.
+"""Model directories: find, expand, describe, verify.
 
-A checkpoint is a Hugging Face directory: ``config.json``, ``model.safetensors``, ``tokenizer.json``,
-``tokenizer_config.json`` and ``card.toml`` (what it was trained on, by what, how well, and the files' checksums).
-Bundled ones are in ``psymem/weights/<family>/<instance>/`` and are called ``<family>/<instance>``.
+Reads JSON, TOML and safetensors headers; imports no torch and never unpickles. A checkpoint is a Hugging Face
+directory: ``config.json``, ``model.safetensors``, ``tokenizer.json``, ``tokenizer_config.json`` and
+``card.toml`` (what it was trained on, by what, how well, and the files' checksums). Bundled ones are in
+``psymem/weights/<family>/<instance>/`` and are called ``<family>/<instance>``.
 """
 
 from __future__ import annotations
@@ -171,7 +172,8 @@ def verify(checkpoint: Checkpoint) -> dict[str, str]:
         found = file_sha256(path)
         if found != digest:
             raise CheckpointError(
-                f"{path} is not the file its card describes (sha256 {found[:12]}..., expected {digest[:12]}...): "
+                f"{path} is not the file its card describes (sha256 {found[:12]}..., expected "
+                f"{digest[:12]}...): "
                 "it was changed or damaged. Install psymem again or copy the folder anew."
             )
     names = sorted({*expected, *REQUIRED_FILES})

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,7 +46,7 @@ class Delimited:
     separator: str
     notes: tuple[str, ...] = ()
 
-    def at(self, row: int, column: str) -> str:
+    def at(self, row: Hashable, column: str) -> str:
         """Name a cell for a message: ``items.csv, row 5, column 'sentence'``."""
         return f"{self.path.name}, row {row}, column {column!r}"
 

@@ -35,7 +35,9 @@ class UnknownNameError(PsymemError):
         self.near = near = get_close_matches(name, self.known, n=3, cutoff=0.5)
         listed = f"Known: {', '.join(self.known)}." if self.known else "None is available."
         guess = f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
-        super().__init__(f"There is no {kind} called {name!r}.{guess} {listed}" + (f" {advice}" if advice else ""))
+        super().__init__(
+            f"There is no {kind} called {name!r}.{guess} {listed}" + (f" {advice}" if advice else "")
+        )
 
 
 # files and tables ------------------------------------------------------------------------------------------

@@ -21,10 +21,19 @@ import pandas as pd
 from psymem._version import __version__
 from psymem.errors import OutputError
 
-RECORDED_PACKAGES = ("numpy", "pandas", "scipy", "torch", "transformers", "tokenizers", "formulaic", "statsmodels")
+RECORDED_PACKAGES = (
+    "numpy",
+    "pandas",
+    "scipy",
+    "torch",
+    "transformers",
+    "tokenizers",
+    "formulaic",
+    "statsmodels",
+)
 
 
-def write_atomically(path: Path, write: Callable[[Path], None]) -> Path:
+def write_atomically(path: Path, write: Callable[[Path], object]) -> Path:
     """Call ``write(temporary_path)``, then move the file to `path`.
 
     Raises
@@ -37,14 +46,18 @@ def write_atomically(path: Path, write: Callable[[Path], None]) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
     except OSError as error:
-        raise OutputError(f"Cannot write into {path.parent}: {error.strerror}. Choose another folder with --out.") from error
+        raise OutputError(
+            f"Cannot write into {path.parent}: {error.strerror}. Choose another folder with --out."
+        ) from error
     os.close(handle)
     try:
         write(Path(temporary))
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     except OSError as error:
-        raise OutputError(f"Could not write {path}: {error.strerror or error}. No part of it was kept.") from error
+        raise OutputError(
+            f"Could not write {path}: {error.strerror or error}. No part of it was kept."
+        ) from error
     finally:
         Path(temporary).unlink(missing_ok=True)
     return path
@@ -63,12 +76,14 @@ def write_json(path: Path, content: Any) -> Path:
 def write_table(frame: pd.DataFrame, path: Path, provenance: Mapping[str, Any]) -> Path:
     """Write `frame` as UTF-8 CSV (missing values as NA) and its sidecar ``<stem>.json`` beside it."""
     path = Path(path)
-    write_json(path.with_suffix(".json"), {**base_provenance(), **provenance, "table": path.name, "rows": len(frame)})
+    write_json(
+        path.with_suffix(".json"), {**base_provenance(), **provenance, "table": path.name, "rows": len(frame)}
+    )
     return write_atomically(path, lambda p: frame.to_csv(p, index=False, na_rep="NA", lineterminator="\n"))
 
 
 def write_table_pieces(pieces: Iterable[pd.DataFrame], path: Path, provenance: Mapping[str, Any]) -> int:
-    """As `write_table`, for a table that comes in pieces and need not fit into memory; returns the row count."""
+    """Write a table that comes in pieces, and its sidecar; returns the number of rows."""
     path = Path(path)
     rows = 0
 
@@ -80,7 +95,9 @@ def write_table_pieces(pieces: Iterable[pd.DataFrame], path: Path, provenance: M
                 rows += len(piece)
 
     write_atomically(path, write)
-    write_json(path.with_suffix(".json"), {**base_provenance(), **provenance, "table": path.name, "rows": rows})
+    write_json(
+        path.with_suffix(".json"), {**base_provenance(), **provenance, "table": path.name, "rows": rows}
+    )
     return rows
 
 

@@ -1,13 +1,13 @@
 """WORDS -> a backend's Traces -> SCORES: one row per word and model, one column per measure.
 
-What a model reads in one go is its own business (`Backend.context`): memory models read a sentence at a time and
-start each with an empty memory; the rows of a sentence are those with the same ``text_id`` and ``sentence_id``.
+What a model reads in one go is its own business (`Backend.context`): memory models read a sentence at a time
+and start each with an empty memory; the rows of a sentence are those with the same ``text_id`` and
+``sentence_id``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +45,8 @@ def score(
     ----------
     texts
         A WORDS frame (one word per row, as `psymem.load_stimuli` returns), or a list of texts: strings, whose
-        words are split at white space and whose sentences by the rule of `psymem.sentences`, or lists of words,
-        each of them one sentence.
+        words are split at white space and whose sentences by the rule of `psymem.sentences`, or lists of
+        words, each of them one sentence.
     models
         A name, directory or backend, or a list of them; "cbr-rnn" is every bundled CBR-RNN.
     measures
@@ -58,7 +58,8 @@ def score(
     -------
     pandas.DataFrame
         SCORES: the columns of WORDS, then ``model``, ``oov`` (the word or a part of it is not in the model's
-        vocabulary) and the columns of the measures, with the unit in the name. NaN where a value is not defined.
+        vocabulary) and the columns of the measures, with the unit in the name. NaN where a value is not
+        defined.
 
     Raises
     ------
@@ -124,8 +125,8 @@ class Run:
 
     def provenance(self) -> dict[str, Any]:
         """Return what identifies the numbers: models and measures with their settings."""
-        settings = {m.name: asdict(m) if is_dataclass(m) else {} for m in self.measures}  # type: ignore[call-overload]
-        return {"models": [b.provenance() for b in self.backends], "measures": settings}
+        measures = [{"measure": m.name, **vars(m)} for m in self.measures]
+        return {"models": [b.provenance() for b in self.backends], "measures": measures}
 
     def _score(
         self, backend: Backend, positions: list[np.ndarray], progress: Callable[[int, int], None] | None

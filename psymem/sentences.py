@@ -1,7 +1,7 @@
 """The one rule by which psymem splits running text into sentences where nobody has said where they end.
 
-A sentence ends at ``.``, ``!`` or ``?`` (with closing quotes) before white space and a capital, digit or opening
-quote, unless the word is a known abbreviation or a single initial.
+A sentence ends at ``.``, ``!`` or ``?`` (with closing quotes) before white space and a capital, digit or
+opening quote, unless the word is a known abbreviation or a single initial.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 
 ABBREVIATIONS = frozenset(
-    "mr mrs ms messrs dr st rev hon capt col gen lieut lt maj sgt prof esq jr sr vs viz etc no vol chap fig mt "
-    "jan feb mar apr jun jul aug sept sep oct nov dec inc ltd co corp gov sen rep pres i.e e.g cf al ed".split()
+    "mr mrs ms messrs dr st rev hon capt col gen lieut lt maj sgt prof esq jr sr vs viz etc no vol chap "
+    "fig mt jan feb mar apr jun jul aug sept sep oct nov dec inc ltd co corp gov sen rep pres i.e e.g cf "
+    "al ed".split()
 )
 BOUNDARY = re.compile(r"""([.!?]+["'”’)\]]*)\s+(?=["'“‘(\[]*[A-Z0-9])""")
 LAST_WORD = re.compile(r"([A-Za-z.]+)\.$")

@@ -11,7 +11,6 @@ import pytest
 import psymem
 from psymem import checkpoints
 from psymem.backends.recurrent import RecurrentBackend
-from psymem.backends.toy import ToyBackend
 from psymem.errors import DataError, MeasureError, ModelError, UnknownNameError
 from psymem.measures.relative_attention import RelativeAttention
 from psymem.measures.surprisal import Surprisal
@@ -80,7 +79,7 @@ def test_settings_of_a_measure_apply(items):
 def test_provenance_names_models_measures_and_settings(small_checkpoint):
     run = Run(TEXTS, str(small_checkpoint), [Surprisal(corrected=False)], bos=False)
     found = run.provenance()
-    assert found["measures"] == {"surprisal": {"corrected": False}}
+    assert found["measures"] == [{"measure": "surprisal", "corrected": False}]
     (model,) = found["models"]
     assert model["sha256"] == checkpoints.file_sha256(small_checkpoint / "model.safetensors")
     assert model["settings"]["bos"] is False
@@ -111,7 +110,8 @@ def test_a_measure_the_model_lacks_is_refused_before_weights_are_read(
     with pytest.raises(MeasureError) as caught:
         score(items, str(folder), ["surprisal", "relative-attention"])
     assert str(caught.value) == (
-        f"relative-attention needs attention, which the model {folder} does not have. Models that have it: cbr-rnn/1."
+        f"relative-attention needs attention, which the model {folder} does not have. Models that have "
+        "it: cbr-rnn/1."
     )
 
 
@@ -119,7 +119,8 @@ def test_a_table_without_roles_is_refused(items):
     with pytest.raises(MeasureError) as caught:
         score(items.drop(columns="role"), "toy", "relative-attention")
     assert str(caught.value) == (
-        "relative-attention needs words marked as target and attractor, but the table of words has no column 'role'. "
+        "relative-attention needs words marked as target and attractor, but the table of words has no "
+        "column 'role'. "
         "Use an item set, or add the column."
     )
     with pytest.raises(MeasureError) as caught:

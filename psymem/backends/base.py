@@ -83,13 +83,15 @@ def check_texts(
     """
     for number, words in enumerate(texts):
         name = text_name(number, names)
+        start = sentence_case(name)
         if isinstance(words, str):
             raise ModelError(
-                f"{sentence_case(name)} is a string; expected a list of words. Split it first: {words[:40]!r}.split()."
+                f"{start} is a string; expected a list of words. Split it first: {words[:40]!r}.split()."
             )
         if max_words is not None and len(words) > max_words:
             raise ModelError(
-                f"{sentence_case(name)} has {len(words)} words; {model} reads at most {max_words} at a time. Split it into sentences."
+                f"{start} has {len(words)} words; {model} reads at most {max_words} at a time. "
+                "Split it into sentences."
             )
         for position, word in enumerate(words, start=1):
             if not isinstance(word, str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,8 @@ def load_backend(name: str | Path | Backend, **settings: Any) -> Backend:
     Parameters
     ----------
     name
-        A bundled model ("cbr-rnn/1"), "toy", the directory of a checkpoint, or the id of a model on the Hugging
-        Face hub. A backend is returned as it is.
+        A bundled model ("cbr-rnn/1"), "toy", the directory of a checkpoint, or the id of a model on the
+        Hugging Face hub. A backend is returned as it is.
     settings
         Passed on to the backend ("bos", "device", ...).
 
@@ -36,7 +37,7 @@ def load_backend(name: str | Path | Backend, **settings: Any) -> Backend:
     """
     if isinstance(name, Backend):
         return name
-    if name in BACKENDS and name != "recurrent":
+    if isinstance(name, str) and name in BACKENDS and name != "recurrent":
         return _build(str(name), settings, ())
     checkpoint = _locate(name)
     checkpoints.check(checkpoint)
@@ -45,9 +46,11 @@ def load_backend(name: str | Path | Backend, **settings: Any) -> Backend:
     return _build("recurrent", settings, (checkpoint,))
 
 
-def load_backends(names: str | Path | Backend | list, **settings: Any) -> list[Backend]:
+def load_backends(
+    names: str | Path | Backend | Sequence[str | Path | Backend], **settings: Any
+) -> list[Backend]:
     """Return the backends that one or several names stand for; "cbr-rnn" is every bundled CBR-RNN."""
-    given = names if isinstance(names, (list, tuple)) else [names]
+    given = [names] if isinstance(names, (str, Path, Backend)) else names
     single = [
         n for entry in given for n in (checkpoints.expand(entry) if isinstance(entry, str) else [entry])
     ]
@@ -104,7 +107,8 @@ def _foreign(checkpoint: Checkpoint) -> str:
     kind = checkpoint.architecture
     if "MaskedLM" in classes or kind in ("bert", "roberta", "distilbert", "electra", "albert", "xlm-roberta"):
         return (
-            f"{checkpoint.name} is a masked language model ({kind}): it predicts a word from both sides, so it has no "
+            f"{checkpoint.name} is a masked language model ({kind}): it predicts a word from both sides, "
+            "so it has no "
             "surprisal of a word given the words before it. Use a causal (left-to-right) model."
         )
     return (

@@ -1,8 +1,8 @@
 """Every model of ours as a backend: words in, Traces out, from a checkpoint directory.
 
-Sentences are independent (memory is empty at the start of each), so they are sorted by length and read in batches;
-padding is on the right, where nothing before it can see it. Probabilities are exact: a softmax over the whole
-vocabulary in float32.
+Sentences are independent (memory is empty at the start of each), so they are sorted by length and read in
+batches; padding is on the right, where nothing before it can see it. Probabilities are exact: a softmax over
+the whole vocabulary in float32.
 """
 
 from __future__ import annotations
@@ -123,9 +123,10 @@ class RecurrentBackend:
         aligned = [align_pieces(words, self._pieces.__getitem__) for words in texts]
         for number, alignment in enumerate(aligned):
             if len(alignment.ids) > self.max_tokens:
+                name = sentence_case(text_name(number, names))
                 raise ModelError(
-                    f"{sentence_case(text_name(number, names))} has {len(alignment.ids)} tokens in {len(texts[number])} words; "
-                    f"{self.name} reads at most {self.max_tokens} at a time. Split it into sentences."
+                    f"{name} has {len(alignment.ids)} tokens in {len(texts[number])} words; {self.name} "
+                    f"reads at most {self.max_tokens} at a time. Split it into sentences."
                 )
         return aligned
 
@@ -147,8 +148,9 @@ class RecurrentBackend:
     @cached_property
     def _unknown(self) -> tuple[str, int]:
         """The unknown word and its id."""
-        token = self.stored.tokenizer.model.unk_token
-        return token, self.stored.tokenizer.token_to_id(token)
+        tokenizer: Any = self.stored.tokenizer
+        token = tokenizer.model.unk_token
+        return token, tokenizer.token_to_id(token)
 
     def _read_batch(self, batch: Sequence[Alignment], needs: frozenset[str] | None) -> Iterator[Trace]:
         """Read sentences of similar length at once."""
@@ -193,9 +195,10 @@ class RecurrentBackend:
     def _probabilities(
         self, hidden: Tensor, batch: Sequence[Alignment], *, entropy: bool
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Log-probability of each token of the batch and entropy of what was expected there, both (sum of lengths,).
+        """Return log-probability of each token of the batch and entropy of what was expected there.
 
-        Sentences that begin alike (the conditions of an item) share their expectations, computed once.
+        Both are (N,) for N tokens in all. Sentences that begin alike (the conditions of an item) share their
+        expectations, computed once.
         """
         where, state, target = expected_tokens(batch, self.bos)
         rows = hidden.reshape(-1, hidden.shape[-1])[
@@ -243,8 +246,8 @@ def expected_tokens(batch: Sequence[Alignment], bos: bool) -> tuple[np.ndarray, 
     Returns
     -------
     tuple
-        (S, 2) row and input position of each distinct state in the batch; (N,) which state each of the batch's N
-        tokens was expected in (-1 for a first word without BOS); (N,) its id.
+        (S, 2) row and input position of each distinct state in the batch; (N,) which state each of the
+        batch's N tokens was expected in (-1 for a first word without BOS); (N,) its id.
     """
     states: dict[tuple[int, int], int] = {}
     where: list[tuple[int, int]] = []

@@ -1,8 +1,8 @@
 """A tiny model without weights, so that everything behind a backend can be run and tested with no checkpoint.
 
-Its vocabulary is 64 numbered boxes into which word pieces of up to four letters fall by their spelling. The next
-piece depends on the last one alone; attention depends on both pieces and their distance. Numbers follow from the
-seed, on every machine.
+Its vocabulary is 64 numbered boxes into which word pieces of up to four letters fall by their spelling. The
+next piece depends on the last one alone; attention depends on both pieces and their distance. Numbers follow
+from the seed, on every machine.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import typer
 from psymem._version import __version__
 from psymem.errors import PsymemError
 
-COMMANDS: tuple[str, ...] = ("score", "models", "train", "doctor")
+COMMANDS: tuple[str, ...] = ("score", "stimuli", "train", "perplexity", "models", "doctor")
 """Command files in this folder, in the order in which ``psymem --help`` lists them."""
 
 

@@ -14,8 +14,12 @@ def register(app: typer.Typer) -> None:
 
 def perplexity(
     model: list[str] = typer.Option(..., help="Bundled model or model folder; may be repeated."),
-    text: list[Path] = typer.Option(..., help="Text file (.txt, .txt.gz, .conllu) or folder; may be repeated."),
-    protocol: str = typer.Option("normal", help="normal, or timkey2023 (no sentence start or end, first word unscored)."),
+    text: list[Path] = typer.Option(
+        ..., help="Text file (.txt, .txt.gz, .conllu) or folder; may be repeated."
+    ),
+    protocol: str = typer.Option(
+        "normal", help="normal, or timkey2023 (no sentence start or end, first word unscored)."
+    ),
     longest: int = typer.Option(64, help="Tokens per sentence at most, sentence start included."),
     out: Path | None = typer.Option(None, help="CSV file to write as well."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),

@@ -44,8 +44,9 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Score words: surprisal and attention of every word under one or more models.
 
-        A table needs a column of words and may have text_id (or --text-column), sentence_id and word_id; its other
-        columns are kept. Where no sentence numbers are given, sentences are found by the rule of psymem.sentences.
+        A table needs a column of words and may have text_id (or --text-column), sentence_id and word_id; its
+        other columns are kept. Where no sentence numbers are given, sentences are found by the rule of
+        psymem.sentences.
         """
         from psymem.cli.progress import progress_bar
         from psymem.scoring import Run
@@ -75,9 +76,8 @@ def _words(
         if value is not None
     ]
     if len(given) != 1:
-        raise PsymemError(
-            f"Give one of --text, --stimuli and --table; {'none' if not given else ' and '.join(given)} was given."
-        )
+        found = f"{' and '.join(given)} were given" if given else "none was given"
+        raise PsymemError(f"Give one of --text, --stimuli and --table; {found}.")
     from psymem.data import words as sources
 
     if text is not None:

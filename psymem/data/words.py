@@ -68,14 +68,15 @@ def words_from_table(path: Path, *, word_column: str = "word", text_column: str 
     Raises
     ------
     DataError
-        If the file cannot be read, a word is empty or holds white space, or word numbers are not whole numbers.
+        If the file cannot be read, a word is empty or holds white space, or word numbers are not whole
+        numbers.
     UnknownNameError
         If a column asked for by name is not there.
     """
     read = read_delimited(path)
     given = read.frame
     require_columns(given, [word_column, *([text_column] if text_column != "text_id" else [])], str(path))
-    for row, word in given[word_column].items():
+    for row, word in zip(given.index.tolist(), given[word_column], strict=True):
         if len(word.split()) != 1:
             what = "is empty" if not word.strip() else f"{word!r} has white space inside"
             raise DataError(f"{read.at(row, word_column)}: {what}. Every row has to hold one word.")

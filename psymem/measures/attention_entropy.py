@@ -15,10 +15,11 @@ from psymem.units import nats_to_bits
 
 @dataclass(frozen=True)
 class AttentionEntropy(AttentionReading):
-    """Entropy in bits of a word's attention over the words before it (Ryu & Lewis, 2021; Timkey & Linzen, 2023).
+    """Entropy in bits of a word's attention over the words before it.
 
-    Weight on the word itself, or on a beginning-of-sentence token, is left out and the rest scaled to sum to 1.
-    The first word has nothing before it: NaN. The second has one choice: 0.
+    See Ryu & Lewis (2021) and Timkey & Linzen (2023). Weight on the word itself, or on a
+    beginning-of-sentence token, is left out and the rest scaled to sum to 1. The first word has nothing
+    before it: NaN. The second has one choice: 0.
     """
 
     name: ClassVar[str] = "attention-entropy"

@@ -1,7 +1,7 @@
 """What a measure is, and the check that a model and a table can give it before any weights are loaded.
 
-A measure is a frozen dataclass: its fields are its settings, calling it turns the Trace of one text into one value
-per word. Adding one is a new file here and a row in ``psymem.registry.MEASURES``.
+A measure is a frozen dataclass: its fields are its settings, calling it turns the Trace of one text into one
+value per word. Adding one is a new file here and a row in ``psymem.registry.MEASURES``.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def resolve(measures: str | Measure | Sequence[str | Measure]) -> list[Measure]:
 
 
 def require_provided(measures: Iterable[Measure], model: str, provides: frozenset[str]) -> None:
-    """Raise MeasureError if the model called `model` cannot give one of `measures`, naming models that can."""
+    """Raise MeasureError, naming models that would do, if `model` cannot give one of `measures`."""
     for measure in measures:
         lacking = sorted(measure.requires - provides)
         if lacking:
@@ -87,13 +87,15 @@ def require_roles(measures: Iterable[Measure], words: pd.DataFrame) -> None:
         needed = " and ".join(measure.roles)
         if "role" not in words.columns:
             raise MeasureError(
-                f"{measure.name} needs words marked as {needed}, but the table of words has no column 'role'. "
+                f"{measure.name} needs words marked as {needed}, but the table of words has no column "
+                "'role'. "
                 "Use an item set, or add the column."
             )
         present = {role for cell in words["role"].unique() for role in str(cell).split()}
         lacking = [role for role in measure.roles if role not in present]
         if lacking:
             raise MeasureError(
-                f"{measure.name} needs words marked as {needed}, but no word has the role {' or '.join(lacking)} "
+                f"{measure.name} needs words marked as {needed}, but no word has the role "
+                f"{' or '.join(lacking)} "
                 f"(roles found: {', '.join(sorted(present)) or 'none'})."
             )

@@ -16,8 +16,8 @@ from psymem.trace import Trace
 class RelativeAttention(AttentionReading):
     """``w_target / (w_target + w_attractor)`` at every word after both nouns (Timkey & Linzen, 2023).
 
-    0.5 means that both are retrieved alike; the paper reads it at the verb. It is NaN before both nouns have been
-    read, where a text has no target or no attractor, and where one word has both roles.
+    0.5 means that both are retrieved alike; the paper reads it at the verb. It is NaN before both nouns have
+    been read, where a text has no target or no attractor, and where one word has both roles.
     """
 
     name: ClassVar[str] = "relative-attention"

@@ -17,10 +17,10 @@ from psymem.units import nats_to_bits
 class Surprisal:
     """``-log2 p(word | words before it)``: the sum over the word's tokens.
 
-    Where the tokenizer marks word beginnings, that sum leaves open whether the word ends there; the value is then
-    corrected by the probability of a boundary after the word, relative to the one before it (Pimentel & Meister,
-    2024; Oh & Schuler, 2024). A word whose probability is undefined (the first one of a model without a
-    beginning-of-sentence token) is NaN.
+    Where the tokenizer marks word beginnings, that sum leaves open whether the word ends there; the value is
+    then corrected by the probability of a boundary after the word, relative to the one before it (Pimentel &
+    Meister, 2024; Oh & Schuler, 2024). A word whose probability is undefined (the first one of a model
+    without a beginning-of-sentence token) is NaN.
 
     Parameters
     ----------

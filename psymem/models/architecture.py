@@ -28,18 +28,19 @@ class Architecture:
     config_of
         Network to the entries of config.json that define it.
     build
-        Entries of config.json to a network with fresh weights. Calling the network with (B, T) ids gives an output
-        with ``hidden`` (B, T, d); its module ``output`` turns hidden states into logits.
+        Entries of config.json to a network with fresh weights. Calling the network with (B, T) ids gives an
+        output with ``hidden`` (B, T, d); its module ``output`` turns hidden states into logits.
     provides
         Entries of config.json to what Traces of the model contain.
     observe
-        Output of the network to further arrays for the Trace, each (B, T, ...), by name; "attention" is (B, T, T).
+        Output of the network to further arrays for the Trace, each (B, T, ...), by name; "attention" is (B,
+        T, T).
     """
 
     model_type: str
     transformers_class: str
     network_class: type[nn.Module]
-    config_of: Callable[[nn.Module], dict[str, Any]]
+    config_of: Callable[[Any], dict[str, Any]]
     build: Callable[[Mapping[str, Any]], nn.Module]
     provides: Callable[[Mapping[str, Any]], frozenset[str]]
     observe: Callable[[Any], dict[str, Tensor]]

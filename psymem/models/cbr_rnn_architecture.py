@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from psymem.errors import CheckpointError
 from psymem.models.architecture import Architecture
@@ -14,7 +14,7 @@ from psymem.models.cbr_rnn import CueBasedRNN, CueBasedRNNOutput, CueBasedRNNSet
 MODEL_TYPE = "psymem-cbr-rnn"
 
 
-def config_of(network: nn.Module) -> dict[str, Any]:
+def config_of(network: CueBasedRNN) -> dict[str, Any]:
     """Entries of config.json that define `network`; sizes under the names transformers uses."""
     settings = network.settings
     return {
@@ -54,7 +54,7 @@ def provides(config: Mapping[str, Any]) -> frozenset[str]:
 
 
 def observe(output: CueBasedRNNOutput) -> dict[str, Tensor]:
-    """Retrieval weights, where there are any."""
+    """Return retrieval weights, where there are any."""
     return {} if output.attention is None else {"attention": output.attention}
 
 

@@ -1,7 +1,8 @@
 """Our models as transformers classes: ``import psymem.models.hf`` registers them with the Auto classes.
 
-After it, ``AutoModelForCausalLM.from_pretrained(DIRECTORY)`` and everything built on that (minicons, surprisal,
-lm-eval) read a checkpoint of ours as it is. psymem itself scores without transformers (`psymem.models.storage`).
+After it, ``AutoModelForCausalLM.from_pretrained(DIRECTORY)`` and everything built on that (minicons,
+surprisal, lm-eval) read a checkpoint of ours as it is. psymem itself scores without transformers
+(`psymem.models.storage`).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ __all__ = ["CueBasedRNNConfig", "CueBasedRNNForCausalLM", "load_checkpoint", "re
 
 
 class CueBasedRNNConfig(PreTrainedConfig):
-    """Settings of a CBR-RNN under the names transformers uses; see `psymem.models.cbr_rnn.CueBasedRNNSettings`."""
+    """Settings of a CBR-RNN (see `psymem.models.cbr_rnn`) under the names transformers uses."""
 
     model_type = ARCHITECTURE.model_type
 
@@ -60,7 +61,7 @@ class CueBasedRNNConfig(PreTrainedConfig):
             if k not in ("num_hidden_layers", "num_attention_heads", "provides")
         }
         self.provides = sorted(provides({"attention": attention}))
-        super().__init__(
+        super().__init__(  # type: ignore[call-arg]  # transformers makes its configs dataclasses
             tie_word_embeddings=tie_word_embeddings,
             bos_token_id=bos_token_id,
             eos_token_id=eos_token_id,
@@ -70,7 +71,7 @@ class CueBasedRNNConfig(PreTrainedConfig):
 
 
 class CueBasedRNNForCausalLM(PreTrainedModel):
-    """CBR-RNN with the interface of transformers' causal language models; the network itself is ``.model``."""
+    """CBR-RNN as a causal language model of transformers; the network itself is ``.model``."""
 
     config_class = CueBasedRNNConfig
     base_model_prefix = "model"
@@ -150,7 +151,7 @@ class CueBasedRNNForCausalLM(PreTrainedModel):
             hidden, attention = _put_back(hidden, attention, order)
         logits = self.model.output(hidden)
         logits[..., self.config.unpredictable_ids] = torch.finfo(logits.dtype).min
-        given = ()
+        given: tuple[Tensor, ...] = ()
         if wants_attention and attention is not None:
             given = (
                 attention[:, None]

@@ -1,7 +1,7 @@
 """Write and read checkpoint directories of our models: 16-bit weights on disk, 32-bit in memory.
 
-Needs torch, safetensors and tokenizers only, not transformers (which takes seconds to import); what is written is
-nevertheless a directory that transformers reads after ``import psymem.models.hf``.
+Needs torch, safetensors and tokenizers only, not transformers (which takes seconds to import); what is
+written is nevertheless a directory that transformers reads after ``import psymem.models.hf``.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class StoredModel:
         Contents of config.json and card.toml.
     """
 
-    network: nn.Module
+    network: Any
     tokenizer: Tokenizer
     config: dict[str, Any]
     card: dict[str, Any]
@@ -101,8 +101,8 @@ def load_checkpoint(folder: str | Path | Checkpoint) -> StoredModel:
     Raises
     ------
     CheckpointError
-        If a file is missing, damaged, does not match the card, or does not fit the others; or if the model is of
-        an architecture that is not ours.
+        If a file is missing, damaged, does not match the card, or does not fit the others; or if the model is
+        of an architecture that is not ours.
     """
     checkpoint = folder if isinstance(folder, Checkpoint) else checkpoints.describe(folder)
     checkpoints.verify(checkpoint)

@@ -177,7 +177,9 @@ class CueBasedRNNTask(nn.Module):
         return held_out_surprisal(self.model, self.texts["validation"]).mean_nats
 
 
-def card_of(settings: ObjectiveSettings, facts: Mapping[str, Any], held_out: HeldOutSurprisal) -> dict[str, Any]:
+def card_of(
+    settings: ObjectiveSettings, facts: Mapping[str, Any], held_out: HeldOutSurprisal
+) -> dict[str, Any]:
     """Return what the card of a trained model says."""
     return {
         "title": "CBR-RNN: recurrent language model with one head of cue-based memory retrieval",

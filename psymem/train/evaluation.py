@@ -94,7 +94,9 @@ def held_out_surprisal(network: nn.Module, text: EncodedText, protocol: str = "n
     return HeldOutSurprisal(float(sums[0]), int(counts[0]), float(sums[1]), int(counts[1]))
 
 
-def perplexity_of_files(folder: Path, files: list[Path], protocol: str, longest: int = 64) -> HeldOutSurprisal:
+def perplexity_of_files(
+    folder: Path, files: list[Path], protocol: str, longest: int = 64
+) -> HeldOutSurprisal:
     """Return the surprisal of text files under the model in a checkpoint directory; sentences as in training."""
     from psymem.models.storage import load_checkpoint
 
@@ -128,7 +130,11 @@ def _surprisals(network: nn.Module, inputs: Tensor, targets: Tensor) -> Iterator
 
 def _hidden(network: nn.Module, inputs: Tensor) -> Tensor:
     """(T, B, d) hidden states, by the quicker recurrence where it applies."""
-    if isinstance(network, CueBasedRNN) and network.settings.attention == "softmax" and network.settings.sharpness == 1:
+    if (
+        isinstance(network, CueBasedRNN)
+        and network.settings.attention == "softmax"
+        and network.settings.sharpness == 1
+    ):
         if bool((inputs[:, 0] == network.settings.bos_id).all()):
             return hidden_states(network, inputs)
     return network(inputs).hidden.transpose(0, 1)

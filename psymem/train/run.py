@@ -19,13 +19,7 @@ from tokenizers import Tokenizer
 from psymem.errors import TrainingError
 from psymem.outputs import write_atomically, write_json
 from psymem.train import checkpointing
-from psymem.train.cbr_rnn import (
-    CueBasedRNNTask,
-    ObjectiveSettings,
-    card_of,
-    mean_surprisal,
-    supertag_accuracy,
-)
+from psymem.train.cbr_rnn import CueBasedRNNTask, ObjectiveSettings, card_of
 from psymem.train.corpus import EncodedText, choose_tags, encode_files, encode_tagged, read_tagged
 from psymem.train.evaluation import held_out_surprisal, supertag_accuracy
 from psymem.train.loop import LoopSettings, Position, train

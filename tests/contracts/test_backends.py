@@ -1,4 +1,5 @@
-"""What every backend has to do, whichever model is behind it. A new backend adds its name to BACKENDS_TESTED."""
+"""What every backend has to do, whichever model is behind it. A new backend adds its name to
+BACKENDS_TESTED."""
 
 from __future__ import annotations
 

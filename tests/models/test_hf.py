@@ -151,5 +151,10 @@ def test_a_trained_network_can_be_wrapped():
 
 def test_the_tokenizer_adds_nothing_by_itself(small_checkpoint):
     tokenizer = AutoTokenizer.from_pretrained(small_checkpoint)
-    assert tokenizer.convert_ids_to_tokens(tokenizer("The keys didn't")["input_ids"]) == ["the", "keys", "did", "n't"]
+    assert tokenizer.convert_ids_to_tokens(tokenizer("The keys didn't")["input_ids"]) == [
+        "the",
+        "keys",
+        "did",
+        "n't",
+    ]
     assert (tokenizer.bos_token_id, tokenizer.pad_token_id, tokenizer.eos_token_id) == (2, 0, 3)

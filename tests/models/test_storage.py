@@ -33,12 +33,19 @@ def refusal(folder) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("settings", [{}, {"attention": "uniform", "n_supertags": 3}, {"attention": "none", "tied": False}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"attention": "uniform", "n_supertags": 3}, {"attention": "none", "tied": False}]
+)
 def test_round_trip_keeps_settings_and_sixteen_bits_of_each_weight(tmp_path, settings):
     torch.manual_seed(2)
     tokenizer = build_tokenizer(["the", "cat"])
     network = CueBasedRNN(CueBasedRNNSettings(tokenizer.get_vocab_size(), 8, **settings))
-    card = {"description": 'says "hello"', "text": ["a b", "c"], "perplexity": 61.5, "training": {"words": 10}}
+    card = {
+        "description": 'says "hello"',
+        "text": ["a b", "c"],
+        "perplexity": 61.5,
+        "training": {"words": 10},
+    }
     stored = load_checkpoint(save_checkpoint(network, tokenizer, tmp_path / "model", card))
     assert stored.network.settings == network.settings
     assert not stored.network.training
@@ -63,7 +70,8 @@ def test_a_truncated_weights_file_is_named(folder):
     whole = weights.read_bytes()
     weights.write_bytes(whole[:-100])
     assert refusal(folder) == (
-        f"{weights} is not a complete safetensors file ({len(whole) - 100} bytes, its header announces {len(whole)}). "
+        f"{weights} is not a complete safetensors file ({len(whole) - 100} bytes, its header announces "
+        f"{len(whole)}). "
         "It was cut short or damaged: copy or download it again."
     )
     weights.write_bytes(whole[:5])
@@ -116,14 +124,16 @@ def change_config(folder, **changes):
     [
         (
             {"hidden_size": 8},
-            "The weights in {0}/model.safetensors do not fit {0}/config.json: embedding.weight has shape (59, 16), "
+            "The weights in {0}/model.safetensors do not fit {0}/config.json: embedding.weight has shape "
+            "(59, 16), "
             "not (59, 8), and 12 more.",
         ),
         ({"vocab_size": None}, "The config of this CBR-RNN lacks 'vocab_size'."),
         ({"model_type": None}, "{0}/config.json does not say which kind of model this is (no 'model_type')."),
         (
             {"model_type": "bert", "architectures": ["BertForMaskedLM"]},
-            "{0} is a masked language model (bert): it predicts a word from both sides, so it has no surprisal of a "
+            "{0} is a masked language model (bert): it predicts a word from both sides, so it has no "
+            "surprisal of a "
             "word given the words before it. Use a causal (left-to-right) model.",
         ),
         (
@@ -163,7 +173,8 @@ def test_weights_of_another_model_are_refused(folder):
     weights["model.extra.weight"] = weights.pop("model.query.weight")
     save_file(weights, folder / "model.safetensors")
     assert refusal(folder) == (
-        f"The weights in {folder}/model.safetensors do not fit {folder}/config.json: query.weight is missing, and 1 more."
+        f"The weights in {folder}/model.safetensors do not fit {folder}/config.json: query.weight is "
+        "missing, and 1 more."
     )
 
 

@@ -73,7 +73,11 @@ def test_an_epoch_visits_every_sentence_once_within_the_bound():
     assert padded / (lengths + 1).sum() < 1.1
     again = plan_epoch(lengths, 1000, seed=3, epoch=1)
     assert all((a == b).all() for a, b in zip(batches, again, strict=True))
-    assert any((a != b).any() for a, b in zip(batches, plan_epoch(lengths, 1000, 3, 2), strict=False) if len(a) == len(b))
+    assert any(
+        (a != b).any()
+        for a, b in zip(batches, plan_epoch(lengths, 1000, 3, 2), strict=False)
+        if len(a) == len(b)
+    )
 
 
 def test_a_batch_is_bos_words_and_the_words_to_predict(tokenizer):

@@ -21,14 +21,42 @@ from psymem.train.run import DataSettings, train_cbr_rnn
 from psymem.train.schedule import LinearSchedule, PlateauSchedule
 from psymem.train.vocabulary import VocabularyRule
 
-SMALL = ["--width", "16", "--batch-tokens", "300", "--sampled-words", "20", "--precision", "fp32", "--threads", "1"]
-RUN = [*SMALL, "--dropout", "0.1", "--max-tokens", "24000", "--validate-every", "6000", "--checkpoint-every", "10"]
+SMALL = [
+    "--width",
+    "16",
+    "--batch-tokens",
+    "300",
+    "--sampled-words",
+    "20",
+    "--precision",
+    "fp32",
+    "--threads",
+    "1",
+]
+RUN = [
+    *SMALL,
+    "--dropout",
+    "0.1",
+    "--max-tokens",
+    "24000",
+    "--validate-every",
+    "6000",
+    "--checkpoint-every",
+    "10",
+]
 
 
 def write_text(folder: Path) -> Path:
     """Sentences in which the noun decides the verb, so that there is something to learn."""
     rng = np.random.default_rng(4)
-    nouns = {"key": "opens", "keys": "open", "door": "creaks", "doors": "creak", "dog": "barks", "dogs": "bark"}
+    nouns = {
+        "key": "opens",
+        "keys": "open",
+        "door": "creaks",
+        "doors": "creak",
+        "dog": "barks",
+        "dogs": "bark",
+    }
     lines = []
     for _ in range(1500):
         noun = rng.choice(list(nouns))
@@ -39,7 +67,19 @@ def write_text(folder: Path) -> Path:
 
 
 def command(text: Path, out: Path, *more: str) -> list[str]:
-    return [sys.executable, "-m", "psymem", "train", "cbr-rnn", "--text", str(text), "--out", str(out), *RUN, *more]
+    return [
+        sys.executable,
+        "-m",
+        "psymem",
+        "train",
+        "cbr-rnn",
+        "--text",
+        str(text),
+        "--out",
+        str(out),
+        *RUN,
+        *more,
+    ]
 
 
 def environment() -> dict[str, str]:
@@ -63,14 +103,18 @@ def test_a_killed_run_resumes_to_the_same_weights(tmp_path):
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert not (killed / "model").exists(), "the run ended before it was killed"
-    resumed = subprocess.run(command(text, killed), env=environment(), check=True, capture_output=True, text=True)
+    resumed = subprocess.run(
+        command(text, killed), env=environment(), check=True, capture_output=True, text=True
+    )
     assert "resumed after" in resumed.stderr
     expected, found = weights(whole), weights(killed)
     assert expected.keys() == found.keys()
     for name in expected:
         np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
     for name, array in load_file(whole / "model" / "model.safetensors").items():
-        np.testing.assert_array_equal(load_file(killed / "model" / "model.safetensors")[name], array, err_msg=name)
+        np.testing.assert_array_equal(
+            load_file(killed / "model" / "model.safetensors")[name], array, err_msg=name
+        )
 
 
 def settings(**changes) -> tuple[ObjectiveSettings, LoopSettings]:
@@ -108,7 +152,9 @@ def test_supertags_are_learned_and_their_accuracy_is_in_the_card(tmp_path):
         lines += [f"{w}\t{'DET' if w == 'the' else 'OTHER'}" for w in line.split()] + [""]
     tagged.write_text("\n".join(lines), encoding="utf-8")
     _, loop = settings()
-    objective = ObjectiveSettings(width=16, batch_tokens=400, sampled_words=0, dropout=0, alpha=1.0, precision="fp32")
+    objective = ObjectiveSettings(
+        width=16, batch_tokens=400, sampled_words=0, dropout=0, alpha=1.0, precision="fp32"
+    )
     folder = train_cbr_rnn(DataSettings((text,), (tagged,)), objective, loop, tmp_path / "run", quiet=True)
     import tomllib
 
@@ -132,7 +178,9 @@ def test_another_run_is_not_overwritten(tmp_path):
 
 def test_alpha_without_tags_is_refused(tmp_path):
     with pytest.raises(TrainingError) as caught:
-        train_cbr_rnn(DataSettings((tmp_path,)), ObjectiveSettings(alpha=1.0), LoopSettings(), tmp_path / "run")
+        train_cbr_rnn(
+            DataSettings((tmp_path,)), ObjectiveSettings(alpha=1.0), LoopSettings(), tmp_path / "run"
+        )
     assert str(caught.value) == (
         "--alpha above 0 needs sentences with supertags: give --tagged FILE, or --alpha 0."
     )
@@ -140,8 +188,12 @@ def test_alpha_without_tags_is_refused(tmp_path):
 
 def test_a_loss_that_is_not_finite_stops_and_names_the_step(tmp_path):
     text = write_text(tmp_path)
-    objective, loop = settings(learning_rate=1e30, clip=1e30, warmup_steps=1, optimizer="sgd", checkpoint_every=1)
-    with pytest.raises(TrainingError, match=r"^The (loss is|weights are) not finite (at|after) step \d+.* The last good"):
+    objective, loop = settings(
+        learning_rate=1e30, clip=1e30, warmup_steps=1, optimizer="sgd", checkpoint_every=1
+    )
+    with pytest.raises(
+        TrainingError, match=r"^The (loss is|weights are) not finite (at|after) step \d+.* The last good"
+    ):
         train_cbr_rnn(DataSettings((text,)), objective, loop, tmp_path / "run", quiet=True)
     for array in weights(tmp_path / "run").values():
         assert np.isfinite(array).all()
@@ -179,7 +231,9 @@ def test_the_released_sgd_recipe_trains(tmp_path):
     objective, loop = settings(
         optimizer="sgd", learning_rate=1.0, clip=0.25, schedule="plateau", plateau_factor=0.1, stop_after=3
     )
-    train_cbr_rnn(DataSettings((text,), vocabulary=VocabularyRule(20)), objective, loop, tmp_path / "run", quiet=True)
+    train_cbr_rnn(
+        DataSettings((text,), vocabulary=VocabularyRule(20)), objective, loop, tmp_path / "run", quiet=True
+    )
     rows = list(csv.DictReader((tmp_path / "run" / "training_log.csv").open()))
     held_out = [float(r["validation_perplexity"]) for r in rows if r["validation_perplexity"]]
     assert held_out[-1] < held_out[0]

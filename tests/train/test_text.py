@@ -28,8 +28,14 @@ def test_sentence_ends(paragraph, sentences):
 
 def test_hard_wrapped_lines_are_joined_and_long_lines_are_paragraphs(tmp_path):
     wrapped = tmp_path / "wrapped.txt"
-    wrapped.write_text("The key to\nthe cabinet was old. It\nbroke.\n\nNew paragraph\nhere\n", encoding="utf-8")
-    assert list(read_sentences(wrapped)) == ["The key to the cabinet was old.", "It broke.", "New paragraph here"]
+    wrapped.write_text(
+        "The key to\nthe cabinet was old. It\nbroke.\n\nNew paragraph\nhere\n", encoding="utf-8"
+    )
+    assert list(read_sentences(wrapped)) == [
+        "The key to the cabinet was old.",
+        "It broke.",
+        "New paragraph here",
+    ]
     lines = tmp_path / "lines.txt"
     lines.write_text("one line without end\nanother line\n", encoding="utf-8")
     assert list(read_sentences(lines)) == ["one line without end", "another line"]
@@ -37,7 +43,9 @@ def test_hard_wrapped_lines_are_joined_and_long_lines_are_paragraphs(tmp_path):
 
 def test_wikitext_marks_are_undone_and_headings_left_out(tmp_path):
     path = tmp_path / "wiki.txt"
-    path.write_text(" = Lobster = \n \n A well @-@ known 1 @,@ 200 kg animal . It swims .\n", encoding="utf-8")
+    path.write_text(
+        " = Lobster = \n \n A well @-@ known 1 @,@ 200 kg animal . It swims .\n", encoding="utf-8"
+    )
     assert list(read_sentences(path)) == ["A well-known 1,200 kg animal .", "It swims ."]
 
 
@@ -65,10 +73,15 @@ def test_files_of_a_folder_are_sorted_and_bad_paths_explained(tmp_path):
     assert str(caught.value) == f"The folder {empty} holds no text; expected files ending in {kinds}."
     with pytest.raises(DataError) as caught:
         text_files([tmp_path / "no.txt"])
-    assert str(caught.value) == f"There is no file or folder {tmp_path / 'no.txt'}. Give the path of a text file."
+    assert (
+        str(caught.value)
+        == f"There is no file or folder {tmp_path / 'no.txt'}. Give the path of a text file."
+    )
     with pytest.raises(DataError) as caught:
         text_files([tmp_path / "notes.md"])
-    assert str(caught.value) == f"{tmp_path / 'notes.md'} is not a text file that can be read; expected {kinds}."
+    assert (
+        str(caught.value) == f"{tmp_path / 'notes.md'} is not a text file that can be read; expected {kinds}."
+    )
 
 
 def test_truncated_gzip_is_explained(tmp_path):

@@ -1,0 +1,186 @@
+"""``psymem stimuli``: list, show, check, fetch item sets, and make Latin-square lists of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from psymem.data.stimuli import Report
+
+AS_JSON = typer.Option(False, "--json", help="Print JSON instead of a table.")
+QUIET = typer.Option(False, "--quiet", "-q", help="Print no notes.")
+NAME = typer.Argument(help="Name of an item set (psymem stimuli list), or a CSV file.")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command group to the application."""
+    group = typer.Typer(no_args_is_help=True, help="Item sets: list, show, check, fetch, Latin-square lists.")
+    group.command("list")(list_sets)
+    group.command("show")(show)
+    group.command("check")(check)
+    group.command("fetch")(fetch)
+    group.command("lists")(lists)
+    app.add_typer(group, name="stimuli")
+
+
+def list_sets(as_json: bool = AS_JSON) -> None:
+    """List the item sets that psymem knows."""
+    from psymem.data.stimuli import names
+
+    rows = [_known_set(name) for name in names()]
+    if as_json:
+        typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
+        return
+    _print_table(["name", "items", "design", "title", "on this machine"], [list(r.values()) for r in rows])
+
+
+def show(
+    name: str = NAME,
+    item: str = typer.Option(None, "--item", help="Show only this item."),
+    as_json: bool = AS_JSON,
+    quiet: bool = QUIET,
+) -> None:
+    """Show the sentences of an item set."""
+    from psymem.data.stimuli import read_item_set
+    from psymem.errors import UnknownNameError
+
+    item_set = read_item_set(name)
+    sentences = item_set.sentences
+    if item is not None:
+        if item not in item_set.items:
+            raise UnknownNameError(f"item of {item_set.name}", item, item_set.items)
+        sentences = sentences[sentences["item"] == item]
+    if as_json:
+        typer.echo(sentences.to_json(orient="records", force_ascii=False, indent=2))
+        return
+    columns = ["item", "condition", *item_set.factors, "sentence"]
+    _print_table(columns, sentences[columns].to_numpy().tolist())
+    if not quiet:
+        counted = f"{len(item_set.items)} items, {len(item_set.conditions)} conditions"
+        typer.echo(f"{item_set.card.get('title', item_set.name)}: {counted}.", err=True)
+
+
+def check(
+    file: str = typer.Argument(help="A CSV file, or the name of an item set."),
+    as_json: bool = AS_JSON,
+    quiet: bool = QUIET,
+) -> None:
+    """Check an item set and say everything that is right and wrong with it."""
+    from psymem.data.stimuli import examine, locate
+
+    report = examine(locate(file))
+    if as_json:
+        typer.echo(json.dumps(_report(report), ensure_ascii=False, indent=2))
+    else:
+        _print_report(report, quiet=quiet)
+    if report.problems:
+        raise typer.Exit(2)
+
+
+def fetch(
+    name: str = typer.Argument(help="Name of a published item set, such as lvdm2022-exp3."),
+    source: Path = typer.Option(None, "--from", help="A copy of the file, where there is no network."),
+    quiet: bool = QUIET,
+) -> None:
+    """Download a published item set into the user data folder and verify it."""
+    from psymem.data.fetch_stimuli import fetch as fetch_set
+
+    path = fetch_set(name, source)
+    if not quiet:
+        typer.echo(f"{name} is in {path}; its sha256 is right.", err=True)
+
+
+def lists(
+    name: str = NAME,
+    out: Path = typer.Option(
+        None, "--out", help="CSV file to write [default: results/stimuli/NAME/lists.csv]."
+    ),
+    seed: int = typer.Option(None, "--seed", help="Shuffle the order within each list, with this seed."),
+    quiet: bool = QUIET,
+) -> None:
+    """Write Latin-square lists: each item once per list, its condition rotating over the lists."""
+    from psymem.data.latin_square import latin_square
+    from psymem.data.stimuli import read_item_set
+    from psymem.outputs import write_table
+
+    item_set = read_item_set(name)
+    frame = latin_square(item_set, seed=seed)
+    target = out or Path("results") / "stimuli" / item_set.name / "lists.csv"
+    facts = {
+        "item_set": item_set.name,
+        "sha256": item_set.sha256,
+        "seed": seed,
+        "lists": len(item_set.conditions),
+    }
+    write_table(frame, target, facts)
+    if quiet:
+        return
+    typer.echo(f"{len(item_set.conditions)} lists of {len(item_set.items)} items are in {target}.", err=True)
+    if len(item_set.items) % len(item_set.conditions):
+        typer.echo(
+            "The items do not divide evenly over the conditions, so lists differ by one item.", err=True
+        )
+
+
+# printing --------------------------------------------------------------------------------------------------
+def _known_set(name: str) -> dict[str, Any]:
+    """Return the row of one set; a set that was not fetched has its card only."""
+    from psymem.data import published_items
+    from psymem.data.stimuli import locate, read_item_set
+    from psymem.errors import DataError
+
+    try:
+        locate(name)
+    except DataError:
+        card = published_items.CARD
+        how = f"no: psymem stimuli fetch {name}"
+        return {"name": name, "items": 27, "design": card["design"], "title": card["title"], "here": how}
+    found = read_item_set(name)
+    title = found.card.get("title", name)
+    return {"name": name, "items": len(found.items), "design": found.design, "title": title, "here": "yes"}
+
+
+def _report(report: Report) -> dict[str, Any]:
+    """Return what `check` found as plain data."""
+    conditions = [s.condition for s in report.stimuli]
+    return {
+        "file": str(report.path),
+        "valid": not report.problems,
+        "design": report.design,
+        "items": len(dict.fromkeys(s.item for s in report.stimuli)),
+        "texts_per_condition": {c: conditions.count(c) for c in dict.fromkeys(conditions)},
+        "factors": report.factors,
+        "covariates": list(report.layout.covariates.values()),
+        "roles": sorted({r for s in report.stimuli for r in s.roles}),
+        "problems": report.messages,
+        "notes": report.notes,
+    }
+
+
+def _print_report(report: Report, *, quiet: bool) -> None:
+    facts = _report(report)
+    typer.echo(f"{facts['file']}: {facts['items']} items, {len(report.stimuli)} sentences")
+    typer.echo(f"design: {facts['design'] or 'none declared (any conditions)'}")
+    for kind in ("factors", "covariates", "roles"):
+        typer.echo(f"{kind}: {', '.join(facts[kind]) or 'none'}")
+    if facts["texts_per_condition"]:
+        _print_table(["condition", "sentences"], [[c, n] for c, n in facts["texts_per_condition"].items()])
+    if not quiet:
+        for note in facts["notes"]:
+            typer.echo(f"note: {note}")
+    for problem in facts["problems"]:
+        typer.echo(f"problem: {problem}")
+    count = len(facts["problems"])
+    typer.echo(f"{count} problem{'s' * (count > 1)} found." if count else "No problems found.")
+
+
+def _print_table(columns: list[str], rows: list[list[Any]]) -> None:
+    """Print a plain table, aligned; sentences are never cut."""
+    texts = [[str(c) if c is not None else "" for c in row] for row in [columns, *rows]]
+    widths = [max(len(row[i]) for row in texts) for i in range(len(columns))]
+    for row in texts:
+        typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

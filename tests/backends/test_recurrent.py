@@ -1,0 +1,129 @@
+"""What is particular to our own models: exact probabilities, BOS, unknown words, batches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from psymem.alignment import Alignment
+from psymem.backends import recurrent
+from psymem.backends.recurrent import RecurrentBackend, batches_by_length, expected_tokens
+from psymem.errors import ModelError
+from psymem.models.storage import load_checkpoint
+
+SENTENCE = "The key to the cabinets didn't open , Zanzibar !".split()
+MANY = [SENTENCE[:n] for n in range(1, 11)] + [SENTENCE[1:n] for n in range(2, 11)]
+
+
+@pytest.fixture(scope="module")
+def backend(small_checkpoint):
+    return RecurrentBackend(str(small_checkpoint))
+
+
+def by_hand(folder, ids: list[int], bos: bool):
+    """Log-probabilities, entropies and attention of one sentence, straight from the network in double
+    precision."""
+    stored = load_checkpoint(folder)
+    network = stored.network.double()
+    inputs = torch.tensor([[2] * bos + ids])
+    with torch.no_grad():
+        out = network(inputs)
+        logits = network.output(out.hidden)[0]
+    logits[:, [0, 2]] = -torch.inf
+    logprob = logits.log_softmax(-1)
+    told = [logprob[i + bos - 1, t].item() if i + bos else np.nan for i, t in enumerate(ids)]
+    p = logprob.exp()
+    entropy = -torch.where(p > 0, p * logprob, 0.0).sum(-1)
+    expected = [entropy[i + bos - 1].item() if i + bos else np.nan for i in range(len(ids))]
+    attention = out.attention[0, bos:, bos:].numpy().copy()
+    attention[0] = np.nan
+    return np.array(told), np.array(expected), attention
+
+
+@pytest.mark.parametrize("bos", [True, False], ids=["with bos", "without bos"])
+def test_numbers_are_the_networks(small_checkpoint, bos):
+    trace = RecurrentBackend(str(small_checkpoint), bos=bos).read(SENTENCE)
+    assert trace.tokens == ("the", "key", "to", "the", "cabinets", "did", "n't", "open", ",", "<unk>", "!")
+    assert trace.word_index.tolist() == [0, 1, 2, 3, 4, 5, 5, 6, 7, 8, 9]
+    assert trace.oov.tolist() == [False] * 9 + [True, False]
+    ids = [load_checkpoint(small_checkpoint).tokenizer.token_to_id(t) for t in trace.tokens]
+    logprob, entropy, attention = by_hand(small_checkpoint, ids, bos)
+    np.testing.assert_allclose(trace.logprob, logprob, atol=1e-5)
+    np.testing.assert_allclose(trace.entropy, entropy, atol=1e-5)
+    np.testing.assert_allclose(trace.attention[0, 0], attention, atol=1e-5)
+
+
+@pytest.mark.parametrize("batch_tokens", [1, 20, 64, 10_000])
+def test_batch_size_does_not_matter(small_checkpoint, backend, batch_tokens):
+    other = RecurrentBackend(str(small_checkpoint), batch_tokens=batch_tokens)
+    for a, b in zip(other.read_many(MANY), backend.read_many(MANY), strict=True):
+        np.testing.assert_allclose(a.logprob, b.logprob, atol=1e-5)
+        np.testing.assert_allclose(a.attention, b.attention, atol=1e-5)
+
+
+def test_size_of_a_block_of_logits_does_not_matter(backend, monkeypatch):
+    whole = backend.read_many(MANY)
+    monkeypatch.setattr(recurrent, "LOGITS_AT_ONCE", 200)
+    for a, b in zip(backend.read_many(MANY), whole, strict=True):
+        np.testing.assert_allclose(a.logprob, b.logprob, atol=1e-6)
+        np.testing.assert_allclose(a.entropy, b.entropy, atol=1e-5)
+
+
+def test_number_of_threads_does_not_matter(backend):
+    before = torch.get_num_threads()
+    try:
+        found = []
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            found.append(backend.read_many(MANY))
+    finally:
+        torch.set_num_threads(before)
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(a.logprob, b.logprob, atol=1e-5)
+
+
+def test_special_tokens_spelled_out_are_unknown_words(backend):
+    trace = backend.read(["the", "<s>", "</s>", "<pad>", "<unk>", "key"])
+    assert trace.oov.tolist() == [False, True, True, True, True, False]
+    assert len(set(trace.logprob[1:2])) == 1
+    assert np.isfinite(trace.logprob).all()
+
+
+def test_a_word_of_which_nothing_is_left_is_unknown(backend):
+    trace = backend.read(["the", "\u0301", "key"])
+    assert trace.word_index.tolist() == [0, 1, 2]
+    assert trace.oov.tolist() == [False, True, False]
+
+
+def test_a_sentence_with_too_many_tokens_is_named(small_checkpoint):
+    backend = RecurrentBackend(str(small_checkpoint))
+    with pytest.raises(ModelError) as caught:
+        backend.read_many([["key-" * 40 + "key"] * 10], names=["7-C"])
+    assert str(caught.value) == (
+        f"Text '7-C' has 810 tokens in 10 words; {small_checkpoint} reads at most 511 at a time. "
+        "Split it into sentences."
+    )
+
+
+def test_batches_hold_every_text_once_and_stay_within_the_limit():
+    lengths = [5, 1, 9, 3, 3, 40, 7, 0]
+    batches = list(batches_by_length(lengths, 20))
+    assert sorted(i for b in batches for i in b) == list(range(len(lengths)))
+    assert [len(b) * (max(lengths[i] for i in b) + 1) for b in batches if len(b) > 1] == [16, 16]
+    assert batches[-1] == [5]
+
+
+def test_sentences_that_begin_alike_share_what_they_expect():
+    def aligned(ids):
+        return Alignment(tuple("x" * len(ids)), np.array(ids), np.arange(len(ids)))
+
+    where, state, target = expected_tokens(
+        [aligned([5, 6, 7]), aligned([5, 6, 8]), aligned([6, 6])], bos=True
+    )
+    assert where.tolist() == [[0, 0], [0, 1], [0, 2], [2, 1]]
+    assert state.tolist() == [0, 1, 2, 0, 1, 2, 0, 3]
+    assert target.tolist() == [5, 6, 7, 5, 6, 8, 6, 6]
+    where, state, _ = expected_tokens([aligned([5, 6, 7]), aligned([5, 6, 8])], bos=False)
+    assert where.tolist() == [[0, 0], [0, 1]]
+    assert state.tolist() == [-1, 0, 1, -1, 0, 1]

@@ -1,0 +1,138 @@
+"""``psymem score`` and ``psymem models`` as a user runs them."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from psymem import checkpoints
+from psymem.cli.app import build
+from psymem.errors import PsymemError
+from psymem.scoring import score
+
+
+@pytest.fixture
+def text(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text("The key was rusty. NA fit.\nDogs chased it\n", encoding="utf-8")
+    return path
+
+
+def run(*arguments) -> str:
+    result = CliRunner().invoke(build(), [str(a) for a in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_rows_go_to_standard_output(text):
+    frame = pd.read_csv(io.StringIO(run("score", "--model", "toy", "--text", text)), keep_default_na=False)
+    expected = score(["The key was rusty. NA fit.", "Dogs chased it"], "toy")
+    assert frame["word"].tolist() == expected["word"].tolist()
+    assert frame["surprisal_bits"].tolist() == pytest.approx(expected["surprisal_bits"].tolist())
+
+
+def test_json_has_one_row_per_line_and_null_where_undefined(text):
+    lines = run("score", "-m", "toy", "--text", text, "--measure", "attention-entropy", "--json").splitlines()
+    first = json.loads(lines[0])
+    assert first["word"] == "The"
+    assert first["attention_entropy_bits"] is None
+    assert len(lines) == 9
+
+
+def test_a_file_gets_a_sidecar(text, tmp_path, small_checkpoint):
+    out = tmp_path / "new folder" / "scores.csv"
+    run("score", "-m", "toy", "-m", small_checkpoint, "--text", text, "--out", out, "--quiet")
+    assert len(pd.read_csv(out)) == 18
+    sidecar = json.loads(out.with_suffix(".json").read_text())
+    assert sidecar["rows"] == 18
+    assert [m["model"] for m in sidecar["models"]] == ["toy", str(small_checkpoint)]
+    assert sidecar["models"][1]["sha256"] == checkpoints.file_sha256(small_checkpoint / "model.safetensors")
+    assert sidecar["input"] == str(text)
+    assert {p.name for p in out.parent.iterdir()} == {"scores.csv", "scores.json"}
+
+
+def test_a_scored_table_can_be_scored_again(text, tmp_path):
+    out = tmp_path / "scores.csv"
+    run("score", "-m", "toy", "--text", text, "--out", out)
+    again = pd.read_csv(io.StringIO(run("score", "-m", "toy", "--table", out)))
+    pd.testing.assert_frame_equal(again, pd.read_csv(out))
+
+
+def test_exactly_one_source(text):
+    with pytest.raises(PsymemError) as caught:
+        run("score", "-m", "toy")
+    assert str(caught.value) == "Give one of --text, --stimuli and --table; none was given."
+    with pytest.raises(PsymemError) as caught:
+        run("score", "-m", "toy", "--text", text, "--table", text)
+    assert str(caught.value) == "Give one of --text, --stimuli and --table; --text and --table were given."
+
+
+def test_an_interrupted_run_leaves_nothing_behind(text, tmp_path, monkeypatch):
+    from psymem.backends.toy import ToyBackend
+
+    monkeypatch.setattr(ToyBackend, "read_many", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+    out = tmp_path / "out" / "scores.csv"
+    CliRunner().invoke(build(), ["score", "-m", "toy", "--text", str(text), "--out", str(out)])
+    assert list(out.parent.iterdir()) == []
+
+
+def test_mistakes_end_with_code_2_and_one_line(text):
+    command = [
+        sys.executable,
+        "-m",
+        "psymem",
+        "score",
+        "-m",
+        "toy",
+        "--text",
+        str(text),
+        "--measure",
+        "suprisal",
+    ]
+    finished = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert finished.returncode == 2
+    assert finished.stdout == ""
+    assert finished.stderr == (
+        "psymem: There is no measure called 'suprisal'. Did you mean 'surprisal'? "
+        "Known: attention-entropy, relative-attention, surprisal.\n"
+    )
+
+
+@pytest.fixture
+def two_models(tmp_path, monkeypatch, small_checkpoint_writer):
+    for number in (1, 2):
+        small_checkpoint_writer(tmp_path / "cbr-rnn" / str(number))
+    monkeypatch.setattr(checkpoints, "files", lambda _: tmp_path)
+    return tmp_path
+
+
+def test_models_are_listed_and_described(two_models):
+    listed = run("models", "list")
+    assert "cbr-rnn/1" in listed
+    assert "random weights for tests" in listed
+    assert [m["name"] for m in json.loads(run("models", "list", "--json"))] == ["cbr-rnn/1", "cbr-rnn/2"]
+    facts = json.loads(run("models", "show", "cbr-rnn/2", "--json"))
+    assert facts["measures"] == ["surprisal", "relative-attention", "attention-entropy"]
+    assert "gives: attention, entropy, logprob" in run("models", "show", "cbr-rnn/2").splitlines()
+
+
+def test_models_are_verified(two_models):
+    assert run("models", "verify").splitlines().count("cbr-rnn/2/config.json: intact") == 1
+    assert len(run("models", "verify", "cbr-rnn").splitlines()) == 8
+    assert run("models", "verify", "cbr-rnn/1", "--quiet") == ""
+    (two_models / "cbr-rnn" / "2" / "tokenizer.json").write_text("{}")
+    with pytest.raises(PsymemError, match=r"tokenizer\.json is not the file its card describes"):
+        run("models", "verify")
+
+
+def test_a_family_is_scored_with_every_instance(two_models, text):
+    frame = pd.read_csv(io.StringIO(run("score", "--text", text)))
+    assert frame.groupby("model").size().to_dict() == {"cbr-rnn/1": 9, "cbr-rnn/2": 9}
