@@ -18,7 +18,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-import platformdirs
 from packaging.requirements import Requirement
 
 from psymem import checkpoints
@@ -141,11 +140,32 @@ def check_bundled_models() -> Iterator[Finding]:
         )
 
 
+def check_item_sets() -> Iterator[Finding]:
+    """Read each item set; published ones only where they were fetched."""
+    from psymem.data import fetch_stimuli, stimuli
+
+    for name in stimuli.names():
+        if name in fetch_stimuli.FETCHABLE and not (fetch_stimuli.data_folder() / "stimuli" / name).exists():
+            yield Finding(f"items {name}", "absent", "not fetched", f"psymem stimuli fetch {name}")
+            continue
+        try:
+            words = stimuli.load_stimuli(name)
+        except PsymemError as error:
+            yield Finding(f"items {name}", "broken", str(error))
+            continue
+        size = f"{words['item'].nunique()} items, {words['text_id'].nunique()} sentences"
+        yield Finding(f"items {name}", "works", size)
+
+
 def check_folders() -> Iterator[Finding]:
-    """Write into each folder that psymem writes into."""
+    """Write into each folder that psymem, or the hub of models for it, writes into."""
+    from huggingface_hub.constants import HF_HUB_CACHE
+
+    from psymem.data.fetch_stimuli import data_folder
+
     folders = {
-        "folder for downloads": platformdirs.user_cache_path("psymem"),
-        "folder for fetched data": platformdirs.user_data_path("psymem"),
+        "folder for fetched data": data_folder(),
+        "folder for hub models": Path(HF_HUB_CACHE),
         "this folder": Path.cwd(),
     }
     for name, folder in folders.items():
@@ -248,6 +268,7 @@ CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (
     check_packages,
     check_devices,
     check_bundled_models,
+    check_item_sets,
     check_folders,
     check_r,
     check_pymer4,

@@ -8,8 +8,8 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-import platformdirs
 import pytest
+from huggingface_hub import constants
 from packaging.requirements import Requirement
 
 from psymem import checkpoints, doctor
@@ -120,14 +120,39 @@ def test_a_damaged_model_is_broken_and_the_next_one_is_still_checked(
     ]
 
 
+def test_item_sets_are_read_and_published_ones_need_not_be_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("PSYMEM_DATA", str(tmp_path))
+    sentences = (
+        (REPOSITORY / "stimuli/attraction-core/items.csv").read_text(encoding="utf-8").splitlines()[1:]
+    )
+    items = {line.split(",")[0] for line in sentences}
+    assert list(doctor.check_item_sets()) == [
+        Finding("items attraction-core", "works", f"{len(items)} items, {len(sentences)} sentences"),
+        Finding("items lvdm2022-exp3", "absent", "not fetched", "psymem stimuli fetch lvdm2022-exp3"),
+    ]
+
+
+def test_a_damaged_item_set_is_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    damaged = tmp_path / "stimuli" / "lvdm2022-exp3" / "exp3_no_compounds.csv"
+    damaged.parent.mkdir(parents=True)
+    damaged.write_text("", encoding="utf-8")
+    monkeypatch.setenv("PSYMEM_DATA", str(tmp_path))
+    *_, finding = doctor.check_item_sets()
+    advice = "Fetch it again: psymem stimuli fetch lvdm2022-exp3"
+    changed = f"{damaged} was changed since it was fetched. {advice}"
+    assert finding == Finding("items lvdm2022-exp3", "broken", changed)
+
+
 def test_folders_need_not_exist_but_must_be_writable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     blocked = tmp_path / "file"
     blocked.write_text("", encoding="utf-8")
-    monkeypatch.setattr(platformdirs, "user_cache_path", lambda name: tmp_path / "new" / name)
-    monkeypatch.setattr(platformdirs, "user_data_path", lambda name: blocked / name)
-    cache, data, here = doctor.check_folders()
-    assert (cache.state, here.state) == ("works", "works")
-    assert cache.found.startswith(f"{tmp_path / 'new' / 'psymem'}, ")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "new" / "hub"))
+    monkeypatch.setenv("PSYMEM_DATA", str(blocked / "psymem"))
+    data, hub, here = doctor.check_folders()
+    assert (hub.state, here.state) == ("works", "works")
+    assert hub.found.startswith(f"{tmp_path / 'new' / 'hub'}, ")
     assert not (tmp_path / "new").exists()
     assert data == Finding(
         "folder for fetched data",
