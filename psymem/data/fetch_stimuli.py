@@ -124,7 +124,9 @@ def _reason(error: Exception) -> str:
     response = getattr(error, "response", None)
     if response is not None:
         return f"the server answered {response.status_code}"
-    return "the connection failed" if "onnection" in type(error).__name__ else type(error).__name__
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return "the connection failed"
 
 
 class _Resuming:
