@@ -20,6 +20,7 @@ COMMANDS: tuple[str, ...] = (
     "compare",
     "power",
     "published_scores",
+    "doctor",
 )
 """Command files in this folder, in the order in which ``psymem --help`` lists them."""
 
