@@ -74,8 +74,15 @@ def register(app: typer.Typer) -> None:
         tests = _likelihood_ratio(fits, correction, may_fail=bool(folds), quiet=quiet)
         held_out = None
         if folds:
-            chances: dict[str, Any] = {"permutations": permutations, "seed": seed, "n_jobs": jobs, "correction": correction}
-            held_out = cross_validate(fits[0], fits[1:], group_column(frame, group_by), folds=folds, **chances)
+            chances: dict[str, Any] = {
+                "permutations": permutations,
+                "seed": seed,
+                "n_jobs": jobs,
+                "correction": correction,
+            }
+            held_out = cross_validate(
+                fits[0], fits[1:], group_column(frame, group_by), folds=folds, **chances
+            )
         _show(tests, held_out, as_json, quiet)
         if out is not None:
             _save(tests, held_out, out, {"input": str(table), "options": options, "engine": engine})

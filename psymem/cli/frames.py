@@ -23,13 +23,17 @@ def show(frame: pd.DataFrame, title: str = "") -> None:
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in frame.columns:
-        table.add_column(column, no_wrap=True, justify="right" if frame[column].dtype.kind in "if" else "left")
+        table.add_column(
+            column, no_wrap=True, justify="right" if frame[column].dtype.kind in "if" else "left"
+        )
     for row in frame.itertuples(index=False):
         table.add_row(*(escape(cell(v, str(c))) for v, c in zip(row, frame.columns, strict=True)))
     console = Console(highlight=False)
     if title:
         console.print(escape(title), soft_wrap=True)
-    console.width = max(console.width, console.measure(table, options=console.options.update(width=1000)).maximum)
+    console.width = max(
+        console.width, console.measure(table, options=console.options.update(width=1000)).maximum
+    )
     console.print(table)
 
 

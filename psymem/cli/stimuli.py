@@ -65,11 +65,25 @@ def show(
 
 
 def check(
-    file: str = typer.Argument(help="A CSV file, or the name of an item set."),
+    file: str = typer.Argument(help="CSV file or name of an item set."),
     as_json: bool = AS_JSON,
     quiet: bool = QUIET,
 ) -> None:
-    """Check an item set and say everything that is right and wrong with it."""
+    """Check an item set and say everything that is right and wrong with it.
+
+    A set is a spreadsheet saved as CSV, one row per item and condition.
+    Columns: item, condition, sentence, critical (the word where measures
+    are read off, as it stands in the sentence), and where there are any
+    target (the true subject), attractor and spillover. Write - where a
+    sentence has none, and dog#2 for the second dog of a sentence.
+
+    Instead of sentence there may be columns region:NAME from left to right.
+    covariate:NAME columns are carried along, comment is ignored, and every
+    other column is a factor, with one level per condition or one per item.
+
+    A column design that says attraction, or a card.toml with design =
+    "attraction", holds a set to the conditions A-H.
+    """
     from psymem.data.stimuli import examine, locate
 
     report = examine(locate(file))

@@ -69,7 +69,7 @@ def _wrong_levels(stimulus: Stimulus, condition: str, levels: dict[str, str]) ->
 
 def _missing_roles(stimulus: Stimulus) -> list[Problem]:
     return [
-        Problem(stimulus.row, role, f"the attraction design needs a {role} in every sentence.")
+        Problem(stimulus.row, role, "the attraction design needs this role in every sentence.")
         for role in REQUIRED_ROLES
         if role not in stimulus.roles and not stimulus.broken
     ]

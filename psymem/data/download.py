@@ -55,7 +55,9 @@ def download(url: str, sha256: str, path: Path) -> Path:
         pooch.retrieve(url, f"sha256:{sha256}", fname=path.name, path=path.parent, downloader=Resuming(part))
     except ValueError as error:
         part.unlink(missing_ok=True)
-        raise DataError(f"What {url} sent is not the published file (wrong sha256); nothing was kept.") from error
+        raise DataError(
+            f"What {url} sent is not the published file (wrong sha256); nothing was kept."
+        ) from error
     except (requests.RequestException, OSError) as error:
         kept = part.stat().st_size if part.is_file() else 0
         raise DataError(
@@ -70,7 +72,9 @@ def _reason(error: Exception) -> str:
     response = getattr(error, "response", None)
     if response is not None:
         return f"the server answered {response.status_code}"
-    return "the connection failed" if "onnection" in type(error).__name__ else type(error).__name__
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return "the connection failed"
 
 
 class Resuming:

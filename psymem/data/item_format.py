@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from psymem.data.item_roles import DEFAULT_SPILLOVER, NONE, NOUN_ROLES, find, role_word
+from psymem.data.item_roles import DEFAULT_SPILLOVER, NONE, NOUN_ROLES, bare, find, role_word
 from psymem.delimited import Delimited
 
 KEY = ("item", "condition")
@@ -222,7 +222,7 @@ def _spillover(
     if "spillover" in layout.roles:
         cell = clean_text(cells["spillover"])
         count = 0 if cell == NONE else len(cell.split())
-        if start and count and list(words[start : start + count]) != cell.split():
+        if start and count and list(map(bare, words[start : start + count])) != list(map(bare, cell.split())):
             raise ValueError(f"{cell!r} does not follow the critical word in {' '.join(words)!r}.")
         return list(range(start, start + count)) if start else []
     named = [i for i, name in enumerate(regions) if name.startswith("spillover")]

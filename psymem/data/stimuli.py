@@ -133,12 +133,11 @@ def read_item_set(name_or_path: str | Path) -> ItemSet:
     report = examine(path)
     if report.problems:
         raise StimuliError(_summary(report))
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    name = published_items.NAME if digest == published_items.SHA256 else report.card.get("name", path.stem)
+    name = str(report.card.get("name", path.stem))
     controls = _read_controls(path, report)
     words = to_words(report.stimuli, CONDITIONS if report.design else None)
     return ItemSet(
-        name, words, report.factors, report.design, report.card, digest, path, report.notes, controls
+        name, words, report.factors, report.design, report.card, _sha256(path), path, report.notes, controls
     )
 
 
@@ -177,7 +176,8 @@ def examine(path: Path) -> Report:
     card = read_card(path)
     if published_items.is_published_layout(read):
         stimuli, problems, layout = published_items.parse_published(read, notes)
-        card = card or published_items.CARD
+        published = _sha256(path) == published_items.SHA256
+        card = card or (published_items.CARD if published else {"design": DESIGN})
     else:
         stimuli, problems, layout = parse(read, notes)
     design, found = _declared_design(read, card)
@@ -189,9 +189,13 @@ def examine(path: Path) -> Report:
     return Report(path, stimuli, problems, notes, layout, design, card)
 
 
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 def _declared_design(read: Delimited, card: dict[str, Any]) -> tuple[str | None, list[Problem]]:
     """Return the design named by the card or the design column, and what is wrong with the declaration."""
-    declared = {card["design"]} if "design" in card else set()
+    declared = {str(card["design"])} if "design" in card else set()
     problems = []
     if "design" in read.frame.columns:
         for row, cell in read.frame["design"].items():

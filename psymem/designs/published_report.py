@@ -31,18 +31,26 @@ def markdown(result: PublishedResult) -> str:
     parts += ["## Printed table and data", _list(result.disagreements) or "No known disagreement."]
     for measure in dict.fromkeys(result.effects["measure"]):
         parts += [f"## {measure}", effects_as_text(result.effects, measure)]
-    parts += ["## What by-item slopes change", _list(tuple(_changes(result.effects))) or "No verdict changes."]
+    parts += [
+        "## What by-item slopes change",
+        _list(tuple(_changes(result.effects))) or "No verdict changes.",
+    ]
     parts += ["## How to read this", _reading(result), WHICH_TO_CITE, _list(result.notes)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _changes(effects: pd.DataFrame, alpha: float = 0.05) -> Iterator[str]:
     """Say which effects are significant under one random-effects structure only."""
-    wide = effects.pivot_table(index=["measure", "effect"], columns="structure", values="p", sort=False).dropna()
-    for (measure, effect), published, slopes in zip(wide.index, wide[AS_PUBLISHED], wide[BY_ITEM_SLOPES], strict=True):
+    wide = effects.pivot_table(
+        index=["measure", "effect"], columns="structure", values="p", sort=False
+    ).dropna()
+    for (measure, effect), published, slopes in zip(
+        wide.index, wide[AS_PUBLISHED], wide[BY_ITEM_SLOPES], strict=True
+    ):
         if (published < alpha) != (slopes < alpha):
             verdict = "significant" if slopes < alpha else "not significant"
-            yield f"{measure}, {effect}: p {p_text(published)} as published, p {p_text(slopes)} with by-item slopes ({verdict})."
+            both = f"p {p_text(published)} as published, p {p_text(slopes)} with by-item slopes"
+            yield f"{measure}, {effect}: {both} ({verdict})."
 
 
 def effects_as_text(effects: pd.DataFrame, measure: str) -> str:

@@ -120,13 +120,14 @@ def _variances(data: ModelData, model: Any) -> pd.DataFrame:
 def _modes(data: ModelData, model: Any) -> pd.DataFrame:
     """Conditional modes in the layout of lme4.R: term, level, estimate, sd."""
     found = model.ranef(condVar=True)
+    modes = found.values  # noqa: PD011 - not a pandas object
     pieces = []
     for b, term in enumerate(data.random, start=1):
         for k in range(1, len(term.names) + 1):
             piece = {
                 "term": f"z{b}_{k}",
                 "level": np.arange(len(term.levels)),
-                "estimate": np.asarray(found.values[f"g{b}"][f"z{b}_{k}"], dtype=float),
+                "estimate": np.asarray(modes[f"g{b}"][f"z{b}_{k}"], dtype=float),
                 "sd": np.sqrt(np.asarray(found.condVar[f"g{b}"][f"z{b}_{k}"], dtype=float)),
             }
             pieces.append(pd.DataFrame(piece))

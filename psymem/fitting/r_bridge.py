@@ -2,6 +2,10 @@
 
 Both ways exchange the same files in a temporary folder and run the same R functions (lme4.R), so that they give
 the same result. Numbers cross exactly: the data as 64-bit floats, the results with 17 digits.
+
+pymer4 0.9 wants more of R than the fits need: the packages broom, broom.mixed, emmeans, insight, parameters,
+performance, report and tibble. Debian has all but report, which comes from CRAN. Where one is missing, pymer4 does
+not start, and Rscript, which needs lme4 and lmerTest only, is used; the fit says so.
 """
 
 from __future__ import annotations

@@ -18,22 +18,41 @@ def design() -> pd.DataFrame:
     rng = np.random.default_rng(11)
     subject, item = (a.ravel() for a in np.meshgrid(np.arange(24), np.arange(16), indexing="ij"))
     cell = (subject + item) % 6
-    frame = pd.DataFrame({"subject": [f"s{i}" for i in subject], "item": item, "list": [f"l{i % 4}" for i in subject]})
-    frame["attraction"] = pd.Categorical(np.take(["none", "semantic", "double"], cell % 3), ["none", "semantic", "double"])
+    frame = pd.DataFrame(
+        {"subject": [f"s{i}" for i in subject], "item": item, "list": [f"l{i % 4}" for i in subject]}
+    )
+    frame["attraction"] = pd.Categorical(
+        np.take(["none", "semantic", "double"], cell % 3), ["none", "semantic", "double"]
+    )
     frame["plural attractor?"] = cell % 2 == 0
     frame["length"] = rng.normal(6, 2, len(frame))
     slope = rng.normal(0, 0.3, 24)
     effect = np.take([0.0, -0.4, -0.8], cell % 3) + slope[subject] * (cell % 3 == 2)
     noise = rng.normal(size=len(frame))
-    frame["rt"] = np.exp(6 + 0.1 * (effect + 0.1 * frame.length + rng.normal(0, 0.6, 24)[subject] + rng.normal(0, 0.4, 16)[item] + noise))
-    frame["correct"] = rng.random(len(frame)) < 1 / (1 + np.exp(-(1 + effect + rng.normal(0, 0.7, 24)[subject])))
+    frame["rt"] = np.exp(
+        6
+        + 0.1
+        * (
+            effect
+            + 0.1 * frame.length
+            + rng.normal(0, 0.6, 24)[subject]
+            + rng.normal(0, 0.4, 16)[item]
+            + noise
+        )
+    )
+    frame["correct"] = rng.random(len(frame)) < 1 / (
+        1 + np.exp(-(1 + effect + rng.normal(0, 0.7, 24)[subject]))
+    )
     frame.loc[3, "length"] = np.nan
     return frame
 
 
 CASES = {
     "crossed-intercepts": ("log(rt) ~ attraction + (1|subject) + (1|item)", {}),
-    "interaction-of-logical-and-factor": ("log(rt) ~ attraction * `plural attractor?` + (1|subject) + (1|item)", {}),
+    "interaction-of-logical-and-factor": (
+        "log(rt) ~ attraction * `plural attractor?` + (1|subject) + (1|item)",
+        {},
+    ),
     "correlated-slopes": ("log(rt) ~ length + (1 + length|subject) + (1|item)", {}),
     "uncorrelated-slopes": ("log(rt) ~ length + (1 + length||subject)", {}),
     "nested": ("log(rt) ~ attraction + (1|list/subject)", {}),
@@ -59,7 +78,9 @@ def test_gives_the_table_of_the_default_engine(rscript, design, case):
     np.testing.assert_array_less(np.abs(table.estimate - expected.estimate) / se, 2e-5)
     for column, tolerance in (("se", 1e-4), ("df", 0.01), ("t", 1e-3)):
         np.testing.assert_allclose(table[column], expected[column], rtol=tolerance)
-    np.testing.assert_allclose(table[["ci_low", "ci_high"]], expected[["ci_low", "ci_high"]], atol=1e-3 * se.max())
+    np.testing.assert_allclose(
+        table[["ci_low", "ci_high"]], expected[["ci_low", "ci_high"]], atol=1e-3 * se.max()
+    )
     assert theirs.loglik == pytest.approx(ours.loglik, abs=1e-4)
     assert (theirs.n_obs, theirs.n_parameters, dict(theirs.n_groups)) == (
         ours.n_obs,

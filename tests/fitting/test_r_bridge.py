@@ -50,7 +50,7 @@ def test_r_is_not_there(program, model):
 
 
 def test_a_package_is_missing(program, model):
-    program("echo \"Error in loadNamespace(x) : there is no package called ‘lmerTest’\" >&2; exit 1")
+    program('echo "Error in loadNamespace(x) : there is no package called ‘lmerTest’" >&2; exit 1')
     with pytest.raises(EngineError) as error:
         run(model)
     assert str(error.value) == f"R has no package lmerTest, which the engine lme4 needs. {RECIPE}"

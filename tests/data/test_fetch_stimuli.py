@@ -1,0 +1,173 @@
+"""Fetching the published set: from a file, from a server, resumed, and refused when the content is another."""
+
+from __future__ import annotations
+
+import hashlib
+import http.server
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from psymem.data import fetch_stimuli, stimuli
+from psymem.errors import DataError, UnknownNameError
+
+CONTENT = b"Old.item.no\tNew.item.no\n" * 5000
+NAME = "lvdm2022-exp3"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("PSYMEM_DATA", str(tmp_path / "data"))
+    sha256 = hashlib.sha256(CONTENT).hexdigest()
+    monkeypatch.setitem(fetch_stimuli.FETCHABLE, NAME, ("items.csv", "http://unused.invalid/", sha256))
+    return tmp_path / "data" / "stimuli" / NAME
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Serves `content` at any path, with ranges; stops each answer after `limit` bytes."""
+
+    content = CONTENT
+    limit: int | None = None
+    status = 200
+    honours_ranges = True
+
+    def __init__(self) -> None:
+        self.asked: list[str | None] = []
+        super().__init__(("127.0.0.1", 0), Handler)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/items.csv"
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        server = self.server
+        assert isinstance(server, Server)
+        wanted = self.headers.get("Range")
+        server.asked.append(wanted)
+        start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted and server.honours_ranges else 0
+        if start >= len(server.content) and start:
+            self.send_response(416)
+            self.end_headers()
+            return
+        body = server.content[start:]
+        self.send_response(server.status if server.status != 200 else 206 if start else 200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body[: server.limit])
+
+    def log_message(self, *arguments: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    running = Server()
+    thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield running
+    running.shutdown()
+    running.server_close()
+    thread.join()
+
+
+def test_a_download_is_verified_and_kept(folder, server):
+    path = fetch_stimuli.fetch(NAME, url=server.url)
+    assert path == folder / "items.csv"
+    assert path.read_bytes() == CONTENT
+    assert [p.name for p in folder.iterdir()] == ["items.csv"]
+    assert fetch_stimuli.fetched(NAME) == path
+    fetch_stimuli.fetch(NAME, url=server.url)
+    assert server.asked == [None]
+
+
+def test_an_interrupted_download_goes_on_where_it_stopped(folder, server):
+    server.limit = 70_000
+    with pytest.raises(DataError) as caught:
+        fetch_stimuli.fetch(NAME, url=server.url)
+    kept = (folder / "items.csv.part").stat().st_size
+    assert 0 < kept <= 70_000
+    assert str(caught.value) == (
+        f"The download of {server.url} stopped: the connection failed. {kept} bytes are kept; run the command again "
+        "to go on, or give a copy of the file with --from FILE."
+    )
+    server.limit = None
+    assert fetch_stimuli.fetch(NAME, url=server.url).read_bytes() == CONTENT
+    assert server.asked == [None, f"bytes={kept}-"]
+
+
+@pytest.mark.parametrize("part", [CONTENT[:100], CONTENT, CONTENT + b"more"])
+def test_any_part_left_behind_leads_to_the_whole_file(folder, server, part):
+    folder.mkdir(parents=True)
+    (folder / "items.csv.part").write_bytes(part)
+    assert fetch_stimuli.fetch(NAME, url=server.url).read_bytes() == CONTENT
+
+
+def test_a_server_without_ranges_starts_over(folder, server):
+    server.honours_ranges = False
+    folder.mkdir(parents=True)
+    (folder / "items.csv.part").write_bytes(b"abc")
+    assert fetch_stimuli.fetch(NAME, url=server.url).read_bytes() == CONTENT
+
+
+def test_other_content_is_refused_and_not_kept(folder, server):
+    server.content = b"something else"
+    with pytest.raises(DataError) as caught:
+        fetch_stimuli.fetch(NAME, url=server.url)
+    assert (
+        str(caught.value)
+        == f"What {server.url} sent is not the published file (wrong sha256); nothing was kept."
+    )
+    assert list(folder.iterdir()) == []
+
+
+def test_a_server_error_is_named(folder, server):
+    server.status = 503
+    with pytest.raises(DataError) as caught:
+        fetch_stimuli.fetch(NAME, url=server.url)
+    assert str(caught.value) == (
+        f"The download of {server.url} stopped: the server answered 503. 0 bytes are kept; run the command again "
+        "to go on, or give a copy of the file with --from FILE."
+    )
+
+
+def test_a_copy_is_verified(folder, tmp_path):
+    copy = tmp_path / "copy.csv"
+    copy.write_bytes(CONTENT)
+    assert fetch_stimuli.fetch(NAME, copy).read_bytes() == CONTENT
+    copy.write_bytes(b"other")
+    with pytest.raises(DataError) as caught:
+        fetch_stimuli.fetch(NAME, copy)
+    assert str(caught.value) == (
+        f"{copy} is not the published file: its sha256 is {hashlib.sha256(b'other').hexdigest()}, "
+        f"expected {hashlib.sha256(CONTENT).hexdigest()}."
+    )
+    assert fetch_stimuli.fetched(NAME).read_bytes() == CONTENT
+    with pytest.raises(DataError) as caught:
+        fetch_stimuli.fetch(NAME, tmp_path / "nothing.csv")
+    assert str(caught.value) == f"There is no file {tmp_path / 'nothing.csv'}."
+
+
+def test_a_set_that_was_not_fetched_or_was_changed_says_how_to_fetch_it(folder):
+    with pytest.raises(DataError) as caught:
+        stimuli.read_item_set(NAME)
+    assert str(caught.value) == (
+        "The item set 'lvdm2022-exp3' is not on this machine. Fetch it once with: psymem stimuli fetch lvdm2022-exp3"
+    )
+    folder.mkdir(parents=True)
+    (folder / "items.csv").write_bytes(b"changed")
+    with pytest.raises(DataError) as caught:
+        stimuli.read_item_set(NAME)
+    assert str(caught.value) == (
+        f"{folder / 'items.csv'} was changed since it was fetched. Fetch it again: psymem stimuli fetch lvdm2022-exp3"
+    )
+
+
+def test_only_published_sets_are_fetched():
+    with pytest.raises(UnknownNameError) as caught:
+        fetch_stimuli.fetch("attraction-core")
+    assert str(caught.value) == (
+        "There is no item set to fetch called 'attraction-core'. Known: lvdm2022-exp3. Bundled sets need no fetching."
+    )
