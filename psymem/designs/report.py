@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from psymem.designs.factorial import FactorialResult
 
 STYLE = """
-body { font: 16px/1.5 Georgia, serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
+body { font: 16px/1.5 Georgia, serif; max-width: 64rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2.2rem; }
-table { border-collapse: collapse; font: 13px/1.4 system-ui, sans-serif; margin: .8rem 0; }
-th, td { padding: .25rem .6rem; text-align: right; white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; }
+table { border-collapse: collapse; font: 12.5px/1.4 system-ui, sans-serif; margin: .8rem 0; }
+th, td { padding: .25rem .45rem; text-align: right; white-space: nowrap; }
+th:first-child, td:first-child { text-align: left; white-space: normal; }
 thead th { border-bottom: 1.5px solid #222; } tbody tr:last-child td { border-bottom: 1.5px solid #222; }
 tr.slopes td { color: #666; border-bottom: 1px solid #e4e4e4; }
 .scroll { overflow-x: auto; }

@@ -237,7 +237,13 @@ def _finding(row: pd.Series, alpha: float) -> str:
         f"{number(row['estimate'])}{UNITS.get(row['measure'], '')}, 95% CI {interval}, "
         f"t({number(row['df'], 1)}) = {number(row['t'], 2)}, p {p_value(row['p'])}"
     )
-    verdict = "not significant" if row["p"] >= alpha else "lower" if row["estimate"] < 0 else "higher"
+    verdict = (
+        "not significant"
+        if row["p"] >= alpha
+        else "significantly lower"
+        if row["estimate"] < 0
+        else "significantly higher"
+    )
     if pd.isna(row["consistent"]):
         return f"{numbers}; {verdict}."
     people = {"negative": "people show attraction", "null": "people show no reliable effect"}
