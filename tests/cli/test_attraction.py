@@ -229,6 +229,8 @@ def test_interruption_while_reading_leaves_nothing(stimuli, tmp_path, monkeypatc
     with pytest.raises(SystemExit) as end:
         cli.main()
     assert end.value.code == 130
+    printed = capsys.readouterr().err.strip()
+    assert printed == "psymem: Interrupted; finished files were kept, nothing is half-written."
     assert list(tmp_path.iterdir()) == []
 
 
