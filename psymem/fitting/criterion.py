@@ -75,7 +75,7 @@ class Criterion:
         logdet, eliminated = self._eliminate(lambdas[0])
         if not np.isfinite(logdet):
             return Evaluation(np.inf)
-        matrix = self._whole - self._explained(eliminated)
+        matrix = self.unexplained(eliminated)
         self._scale(matrix, lambdas[1:])
         q2, p = self.products.q2, self.products.p
         factor, failed = dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
@@ -105,6 +105,10 @@ class Criterion:
             return np.inf, own
         logdet = 2 * float(np.log(np.diagonal(lower, axis1=1, axis2=2)).sum())
         return logdet, first @ np.linalg.solve(inner, np.broadcast_to(first.T, inner.shape))
+
+    def unexplained(self, eliminated: np.ndarray) -> np.ndarray:
+        """Return M' V1^-1 M for M = [Z2, Q, r], V1 being V with the first block alone."""
+        return self._whole - self._explained(eliminated)
 
     def _explained(self, eliminated: np.ndarray) -> np.ndarray:
         """Return M' P M for M = Z1'[Z2, Q, r] and P the eliminated matrices."""

@@ -39,7 +39,8 @@ def fit(
     engine
         ``profiled`` (default), ``lme4`` or ``statsmodels``.
     family
-        ``gaussian``, ``binomial`` or ``poisson``.
+        ``gaussian``, ``binomial`` or ``poisson``; the default engine hands the latter two to ``lme4`` (with random
+        effects) or ``statsmodels`` (without).
     where
         Rows to use: ``"violation == 'double' and surprisal > 0"``.
     levels
@@ -89,8 +90,16 @@ def fit(
 
 
 def fit_spec(frame: pd.DataFrame, spec: FitSpec) -> Fit:
-    """Fit `spec` to `frame`: the same as :func:`fit`, for a specification that exists already."""
+    """Fit `spec` to `frame`: the same as :func:`fit`, for a specification that exists already.
+
+    A family that the default engine does not fit goes to ``lme4`` if the formula has random effects, else to
+    ``statsmodels``; the fit says which engine ran.
+    """
     from psymem.fitting.design import build
 
     engine = ENGINES.load(spec.engine)
-    return engine(spec, build(frame, spec))
+    data = build(frame, spec)
+    if spec.engine == "profiled" and spec.family != "gaussian":
+        spec = spec.changed(engine="lme4" if data.random else "statsmodels")
+        engine = ENGINES.load(spec.engine)
+    return engine(spec, data)

@@ -27,7 +27,9 @@ ADJUSTMENTS = ("tukey", "holm", "bonferroni", "none")
 WIDEST_GRID = 200_000
 
 
-def marginal_means(fit: Fit, by: str | Sequence[str], *, at: Mapping[str, float] | None = None) -> pd.DataFrame:
+def marginal_means(
+    fit: Fit, by: str | Sequence[str], *, at: Mapping[str, float] | None = None
+) -> pd.DataFrame:
     """Estimate the mean of every combination of categories of `by`.
 
     Parameters
@@ -121,7 +123,9 @@ def linear_estimates(fit: Fit, weights: np.ndarray) -> pd.DataFrame:
     half = stdtrit(finite, 0.5 + fit.spec.confidence / 2) * se
     p = 2 * stdtr(finite, -np.abs(t))
     low, high = estimate - half, estimate + half
-    return pd.DataFrame({"estimate": estimate, "se": se, "df": df, "t": t, "p": p, "ci_low": low, "ci_high": high})
+    return pd.DataFrame(
+        {"estimate": estimate, "se": se, "df": df, "t": t, "p": p, "ci_low": low, "ci_high": high}
+    )
 
 
 def adjusted(table: pd.DataFrame, n_means: int, adjust: str) -> np.ndarray:
@@ -151,7 +155,9 @@ def _factors(fit: Fit, by: str | Sequence[str]) -> list[str]:
     wanted = [by] if isinstance(by, str) else list(by)
     for name in wanted:
         if name not in fit.levels:
-            raise UnknownNameError("categorical predictor", name, fit.levels, "(marginal means are per category)")
+            raise UnknownNameError(
+                "categorical predictor", name, fit.levels, "(marginal means are per category)"
+            )
     return wanted
 
 
@@ -168,7 +174,9 @@ def _means_weights(fit: Fit, by: list[str], at: Mapping[str, float]) -> tuple[pd
     others = [name for name in needed if name in fit.levels and name not in by]
     sizes = [len(fit.levels[name]) for name in [*by, *others]]
     if np.prod(sizes, dtype=float) > WIDEST_GRID:
-        raise FitError(f"The categories of {', '.join([*by, *others])} have too many combinations ({np.prod(sizes):.0f}).")
+        raise FitError(
+            f"The categories of {', '.join([*by, *others])} have too many combinations ({np.prod(sizes):.0f})."
+        )
     matrix = _grid_matrix(data, needed, [*by, *others], sizes, at)
     n_by = int(np.prod(sizes[: len(by)]))
     combinations_ = list(product(*(fit.levels[name] for name in by)))
@@ -191,5 +199,7 @@ def _grid_matrix(
             values[name] = Factor(codes[factors.index(name)].astype(np.int32), fitted.levels)
         else:
             values[name] = Numbers(np.full((n, 1), at.get(name, float(fitted.values.mean()))))
-    matrix, _, _ = model_matrix(data.parsed.fixed, Columns(values, np.arange(n) + 1, data.columns.memory), data.codings)
+    matrix, _, _ = model_matrix(
+        data.parsed.fixed, Columns(values, np.arange(n) + 1, data.columns.memory), data.codings
+    )
     return matrix

@@ -1,4 +1,4 @@
-"""Minimising the criterion in theta: quasi-Newton steps with central differences, and restarts.
+"""Minimising the criterion in theta: quasi-Newton steps and restarts.
 
 The criterion is the same for theta and for a column of Lambda with its sign changed, so no bounds are needed: a search
 that steps across zero goes on at the other side instead of stopping on a boundary where the slope is always zero.
@@ -10,6 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+
+Function = Callable[[np.ndarray], float]
+Slope = Callable[[np.ndarray], np.ndarray]
 
 STEP = 1e-3
 SMALLEST = 0.05
@@ -45,7 +48,9 @@ class Optimum:
     converged: bool
 
 
-def search(function: Callable[[np.ndarray], float], start: np.ndarray, diagonal: np.ndarray) -> Optimum:
+def search(
+    function: Function, start: np.ndarray, diagonal: np.ndarray, slope: Slope | None = None
+) -> Optimum:
     """Minimise from `start` and, where a false optimum is possible, from other points too.
 
     Parameters
@@ -56,8 +61,10 @@ def search(function: Callable[[np.ndarray], float], start: np.ndarray, diagonal:
         First guess.
     diagonal
         Which parameters are diagonal elements (standard deviations).
+    slope
+        The slope of `function`; central differences are taken if there is none.
     """
-    best = minimise(function, start)
+    best = minimise(function, start, slope)
     near_zero = np.abs(best.point[diagonal]) < NEAR_ZERO
     others: list[np.ndarray] = []
     if near_zero.any() or not best.converged or not diagonal.all():
@@ -65,13 +72,13 @@ def search(function: Callable[[np.ndarray], float], start: np.ndarray, diagonal:
     if (near_zero.any() and not diagonal.all()) or not best.converged:
         lifted = np.where(diagonal & (np.abs(best.point) < NEAR_ZERO), 0.15, best.point)
         others += [np.where(diagonal, 1.0, 0.0), lifted]
-    return _best_of(function, best, others)
+    return _best_of(function, best, others, slope)
 
 
-def _best_of(function: Callable[[np.ndarray], float], best: Optimum, others: Sequence[np.ndarray]) -> Optimum:
+def _best_of(function: Function, best: Optimum, others: Sequence[np.ndarray], slope: Slope | None) -> Optimum:
     iterations = best.iterations
     for point in others:
-        found = minimise(function, point)
+        found = minimise(function, point, slope)
         iterations += found.iterations
         if found.value < best.value - (BETTER if best.converged else 0.0):
             best = found
@@ -80,30 +87,28 @@ def _best_of(function: Callable[[np.ndarray], float], best: Optimum, others: Seq
     return Optimum(best.point, best.value, best.gradient, iterations, 1 + len(others), best.converged)
 
 
-def minimise(function: Callable[[np.ndarray], float], start: np.ndarray) -> Optimum:
+def minimise(function: Function, start: np.ndarray, slope: Slope | None = None) -> Optimum:
     """Minimise from one starting point by BFGS with backtracking."""
     x, value = np.asarray(start, dtype=float), function(start)
     gradient, curvature = differences(function, x, value)
     inverse = _first_guess(gradient, curvature)
+    gradient = gradient if slope is None else slope(x)
     fresh, iteration = True, 0
     while iteration < MAX_ITERATIONS:
         iteration += 1
         direction = -inverse @ gradient
         expected = -float(gradient @ direction)
-        if expected <= 0 and not fresh:
-            inverse, fresh = _first_guess(gradient, curvature), True
-            continue
-        if expected < tolerance(value):
+        if expected < tolerance(value) and (fresh or expected > 0):
             return Optimum(x, value, gradient, iteration, 1, True)
-        moved = _step(function, x, value, direction, expected)
+        moved = _step(function, x, value, direction, expected) if expected > 0 else None
         if moved is None:
             if fresh:
                 return Optimum(x, value, gradient, iteration, 1, expected < 1e3 * tolerance(value))
-            inverse, fresh = _first_guess(gradient, curvature), True
+            inverse, fresh = _first_guess(*differences(function, x, value)), True
             continue
         change, (x, value) = moved[0] - x, moved
         before = gradient
-        gradient, curvature = differences(function, x, value)
+        gradient = differences(function, x, value)[0] if slope is None else slope(x)
         inverse, fresh = _update(inverse, change, gradient - before), False
     return Optimum(x, value, gradient, iteration, 1, False)
 
@@ -113,9 +118,7 @@ def tolerance(value: float) -> float:
     return 1e-9 + 3e-14 * abs(value)
 
 
-def differences(
-    function: Callable[[np.ndarray], float], x: np.ndarray, value: float
-) -> tuple[np.ndarray, np.ndarray]:
+def differences(function: Function, x: np.ndarray, value: float) -> tuple[np.ndarray, np.ndarray]:
     """Return slope and second derivatives (each parameter alone) by central differences."""
     gradient, curvature = np.empty(len(x)), np.empty(len(x))
     for k in range(len(x)):

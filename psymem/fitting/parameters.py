@@ -60,7 +60,7 @@ class Coordinates:
 
     def join(self, matrices: Sequence[np.ndarray]) -> np.ndarray:
         """Return theta of lower triangular matrices."""
-        return np.concatenate([m[np.triu_indices(len(m))[::-1]] for m in matrices])
+        return np.concatenate([m[0] if len(m) == 1 else m[np.triu_indices(len(m))[::-1]] for m in matrices])
 
     def by_block(self, matrices: Sequence[np.ndarray], blocks: Sequence[Block]) -> list[np.ndarray]:
         """Gather the matrices of the bars into one block-diagonal matrix per grouping factor."""
@@ -74,6 +74,20 @@ class Coordinates:
                 whole[columns, columns] = matrices[term]
             found.append(whole)
         return found
+
+    def from_blocks(
+        self, matrices: Sequence[np.ndarray], blocks: Sequence[Block], original: bool = False
+    ) -> np.ndarray:
+        """Return the slope in theta from the slopes in each block's Lambda.
+
+        With `original` it is the slope in lme4's theta, else in that of the orthonormal columns.
+        """
+        parts: list[np.ndarray] = [np.empty(0)] * len(self.terms)
+        for block, matrix in zip(blocks, matrices, strict=True):
+            for term, columns in block.terms:
+                own = matrix[columns, columns]
+                parts[term] = self.triangles[term].T @ own if original else own
+        return self.join(parts)
 
     def original(self, searched: np.ndarray) -> np.ndarray:
         """Turn theta of the orthonormal columns into lme4's theta: lower triangles with diagonals of at least 0."""

@@ -16,6 +16,7 @@ from psymem.errors import EngineError, FitError
 from psymem.fitting.criterion import Criterion, Evaluation
 from psymem.fitting.crossproducts import order_terms, take
 from psymem.fitting.design import ModelData
+from psymem.fitting.gradient import slopes
 from psymem.fitting.inference import coefficient_table
 from psymem.fitting.least_squares import fit_least_squares
 from psymem.fitting.optimise import Optimum, search
@@ -83,7 +84,12 @@ def _minimise(criterion: Criterion, coordinates: Coordinates) -> tuple[Optimum, 
     def deviance(point: np.ndarray) -> float:
         return criterion(coordinates.by_block(coordinates.split(point), blocks)).deviance
 
-    found = search(deviance, start_values(criterion.products, coordinates), coordinates.diagonal)
+    def slope(point: np.ndarray) -> np.ndarray:
+        lambdas = coordinates.by_block(coordinates.split(point), blocks)
+        return coordinates.from_blocks(slopes(criterion, lambdas, criterion(lambdas)), blocks)
+
+    exact = None if criterion.sparse else slope
+    found = search(deviance, start_values(criterion.products, coordinates), coordinates.diagonal, exact)
     theta = coordinates.original(found.point)
     theta[np.abs(theta) < 1e-7] = 0.0
     evaluation = criterion(coordinates.by_block(coordinates.orthonormal(theta), blocks))
@@ -141,7 +147,7 @@ def _result(
 
 def _facts(criterion: Criterion, found: Optimum, theta: np.ndarray) -> dict[str, object]:
     return {
-        "method": "BFGS with central differences, unbounded in theta",
+        "method": "BFGS, unbounded in theta",
         "evaluations": criterion.evaluations,
         "iterations": found.iterations,
         "starts": found.starts,

@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 HEADINGS = ("Term", "Estimate", "SE", "df", "t", "p", "CI")
 SPECIAL = str.maketrans(
-    {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", **{c: f"\\{c}" for c in "_&%$#{}"}}
+    {
+        "\\": r"\textbackslash{}",
+        "^": r"\textasciicircum{}",
+        "~": r"\textasciitilde{}",
+        **{c: f"\\{c}" for c in "_&%$#{}"},
+    }
 )
 R_FAMILY = {"binomial": "binomial", "poisson": "poisson"}
 
@@ -68,7 +73,11 @@ def _row(tag: str, cells: list[str]) -> str:
 
 def caption(fit: Fit) -> str:
     """Say in one line what was fitted, to how many rows, and how."""
-    method = ("REML" if fit.spec.reml else "ML") if fit.n_groups and fit.spec.family == "gaussian" else fit.spec.family
+    method = (
+        ("REML" if fit.spec.reml else "ML")
+        if fit.n_groups and fit.spec.family == "gaussian"
+        else fit.spec.family
+    )
     groups = "".join(f", {count} {name}" for name, count in fit.n_groups.items())
     rows = f" where {fit.spec.where}" if fit.spec.where else ""
     return f"{fit.spec.formula}{rows} ({method}; {fit.n_obs} observations{groups}; log-likelihood {fit.loglik:.2f})"
@@ -85,7 +94,12 @@ def to_r(fit: Fit, table: str) -> str:
         Name of the CSV file the script reads.
     """
     spec = fit.spec
-    lines = ["# Refits a model of psymem with lme4; the results should agree.", "library(lme4)", "library(lmerTest)", ""]
+    lines = [
+        "# Refits a model of psymem with lme4; the results should agree.",
+        "library(lme4)",
+        "library(lmerTest)",
+        "",
+    ]
     lines.append(f'd <- read.csv({json.dumps(table)}, na.strings = c("NA", ""), check.names = FALSE)')
     if spec.where:
         lines.append(f"d <- subset(d, {r_condition(spec.where)})")
@@ -106,7 +120,11 @@ def to_r(fit: Fit, table: str) -> str:
 def _r_call(fit: Fit) -> str:
     formula = fit.spec.formula.replace("**", "^")
     if not fit.n_groups:
-        return f"lm({formula}, data = d)" if fit.spec.family == "gaussian" else f"glm({formula}, data = d, family = {fit.spec.family})"
+        return (
+            f"lm({formula}, data = d)"
+            if fit.spec.family == "gaussian"
+            else f"glm({formula}, data = d, family = {fit.spec.family})"
+        )
     if fit.spec.family != "gaussian":
         return f"glmer({formula}, data = d, family = {fit.spec.family})"
     return f"lmer({formula}, data = d, REML = {'TRUE' if fit.spec.reml else 'FALSE'})"
@@ -114,7 +132,11 @@ def _r_call(fit: Fit) -> str:
 
 def _r_contrast(contrast: Contrast, n_levels: int) -> str:
     if contrast.name != "custom":
-        return f"contr.{contrast.name}({n_levels})" if contrast.name != "treatment" else f"contr.treatment({n_levels})"
+        return (
+            f"contr.{contrast.name}({n_levels})"
+            if contrast.name != "treatment"
+            else f"contr.treatment({n_levels})"
+        )
     values = ", ".join(f"{row[j]:.15g}" for j in range(len(contrast.columns)) for row in contrast.matrix)
     names = ", ".join(json.dumps(c) for c in contrast.columns)
     return f"matrix(c({values}), nrow = {n_levels}, dimnames = list(NULL, c({names})))"
@@ -136,7 +158,9 @@ def _r(node: Node) -> str:
         name = str(node.value)
         if name in ("True", "False"):
             return name.upper()
-        return name if name.replace("_", "a").replace(".", "a").isalnum() and not name[0] == "_" else f"`{name}`"
+        return (
+            name if name.replace("_", "a").replace(".", "a").isalnum() and not name[0] == "_" else f"`{name}`"
+        )
     if node.kind == "parenthesis":
         return f"({children[0]})"
     if node.kind == "list":

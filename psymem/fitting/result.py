@@ -166,7 +166,9 @@ class Fit:
 
         return to_r(self, table)
 
-    def marginal_means(self, by: str | Sequence[str], *, at: Mapping[str, float] | None = None) -> pd.DataFrame:
+    def marginal_means(
+        self, by: str | Sequence[str], *, at: Mapping[str, float] | None = None
+    ) -> pd.DataFrame:
         """Estimated marginal means; see :func:`psymem.fitting.marginal.marginal_means`."""
         from psymem.fitting.marginal import marginal_means
 

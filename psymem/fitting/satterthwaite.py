@@ -6,6 +6,7 @@ matrix of (theta, sigma) from the Hessian H of the deviance, whose parts in sigm
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -13,12 +14,11 @@ import numpy as np
 from scipy.linalg.lapack import dpotri, dtrtrs
 
 from psymem.fitting.criterion import Criterion, Evaluation
+from psymem.fitting.gradient import slopes
 from psymem.fitting.parameters import Coordinates
 
 RELATIVE_STEP = 0.02
 SMALLEST_EIGENVALUE = 1e-8
-EXPENSIVE = 600
-"""With more random effects than this left in the dense part one step size is used instead of two."""
 
 
 @dataclass(frozen=True)
@@ -61,29 +61,65 @@ def curvature(
     criterion: Criterion, coordinates: Coordinates, theta: np.ndarray, sigma: float, centre: Evaluation
 ) -> Curvature:
     """Differentiate deviance and covariance around the optimum `theta` (lme4's coordinates)."""
-    q2, p, blocks = criterion.products.q2, criterion.products.p, criterion.products.blocks
-    inverse_triangle, _ = dtrtrs(criterion.products.triangle, np.eye(p))
-
-    def at(point: np.ndarray) -> np.ndarray:
-        found = criterion(coordinates.by_block(coordinates.orthonormal(point), blocks))
-        covariance = unscaled_covariance(found, q2, p)
-        return np.concatenate([[found.logdet, found.weighted], covariance.ravel()])
-
-    start = np.concatenate([[centre.logdet, centre.weighted], unscaled_covariance(centre, q2, p).ravel()])
-    first, second = _derivatives(at, theta, start, _steps(coordinates, theta), q2 <= EXPENSIVE)
+    q2, p, k = criterion.products.q2, criterion.products.p, len(theta)
+    steps = _steps(coordinates, theta)
+    if criterion.sparse:
+        first, second = _from_values(criterion, coordinates, theta, centre, steps)
+    else:
+        first, second = _from_slopes(criterion, coordinates, theta, sigma, steps)
     n = criterion.n_effective
-    k = len(theta)
     hessian = np.empty((k + 1, k + 1))
-    hessian[:k, :k] = second[:, :, 0] + second[:, :, 1] / sigma**2
-    hessian[:k, k] = hessian[k, :k] = -2 * first[:, 1] / sigma**3
+    hessian[:k, :k] = second(sigma)
+    hessian[:k, k] = hessian[k, :k] = -2 * first[:, 0] / sigma**3
     hessian[k, k] = 6 * centre.weighted / sigma**4 - 2 * n / sigma**2
-    slopes = first[:, 2:].reshape(k, p, p) * sigma**2
-    jacobian = np.concatenate([slopes, (2 * sigma * start[2:]).reshape(1, p, p)])
+    own = unscaled_covariance(centre, q2, p)
+    inverse_triangle, _ = dtrtrs(criterion.products.triangle, np.eye(p))
+    jacobian = np.concatenate([first[:, 1:].reshape(k, p, p) * sigma**2, (2 * sigma * own)[None]])
     jacobian = inverse_triangle @ jacobian @ inverse_triangle.T
     values, vectors = np.linalg.eigh(hessian)
     use = values > SMALLEST_EIGENVALUE
     covariance = 2 * (vectors[:, use] / values[use]) @ vectors[:, use].T
     return Curvature(hessian, covariance, jacobian, bool((values > -1e-4 * max(values.max(), 1.0)).all()))
+
+
+Second = Callable[[float], np.ndarray]
+
+
+def _from_slopes(
+    criterion: Criterion, coordinates: Coordinates, theta: np.ndarray, sigma: float, steps: np.ndarray
+) -> tuple[np.ndarray, Second]:
+    """Return first derivatives of w and the covariance (k x m), and second ones of the deviance, from exact slopes."""
+    q2, p, k = criterion.products.q2, criterion.products.p, len(theta)
+    blocks = criterion.products.blocks
+
+    def at(point: np.ndarray) -> np.ndarray:
+        lambdas = coordinates.by_block(coordinates.orthonormal(point), blocks)
+        found = criterion(lambdas)
+        slope = coordinates.from_blocks(slopes(criterion, lambdas, found, sigma), blocks, original=True)
+        return np.concatenate([slope, [found.weighted], unscaled_covariance(found, q2, p).ravel()])
+
+    def central(size: float) -> np.ndarray:
+        moves = np.diag(steps * size)
+        return np.asarray([(at(theta + move) - at(theta - move)) / (2 * move.sum()) for move in moves])
+
+    derivative = (4 * central(0.5) - central(1.0)) / 3
+    hessian = (derivative[:, :k] + derivative[:, :k].T) / 2
+    return derivative[:, k:], lambda _: hessian
+
+
+def _from_values(
+    criterion: Criterion, coordinates: Coordinates, theta: np.ndarray, centre: Evaluation, steps: np.ndarray
+) -> tuple[np.ndarray, Second]:
+    """Return the same from values of the criterion alone, where exact slopes would cost more."""
+    q2, p, blocks = criterion.products.q2, criterion.products.p, criterion.products.blocks
+
+    def at(point: np.ndarray) -> np.ndarray:
+        found = criterion(coordinates.by_block(coordinates.orthonormal(point), blocks))
+        return np.concatenate([[found.logdet, found.weighted], unscaled_covariance(found, q2, p).ravel()])
+
+    start = np.concatenate([[centre.logdet, centre.weighted], unscaled_covariance(centre, q2, p).ravel()])
+    first, second = _central(at, theta, start, steps)
+    return first[:, 1:], lambda sigma: second[:, :, 0] + second[:, :, 1] / sigma**2
 
 
 def _steps(coordinates: Coordinates, theta: np.ndarray) -> np.ndarray:
@@ -95,18 +131,10 @@ def _steps(coordinates: Coordinates, theta: np.ndarray) -> np.ndarray:
     return RELATIVE_STEP * np.maximum(np.abs(theta), np.concatenate(scales))
 
 
-def _derivatives(
-    function: object, x: np.ndarray, centre: np.ndarray, steps: np.ndarray, twice: bool
+def _central(
+    function: Callable[[np.ndarray], np.ndarray], x: np.ndarray, centre: np.ndarray, steps: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return first (k x m) and second (k x k x m) derivatives; with `twice` extrapolated from two step sizes."""
-    first, second = _central(function, x, centre, steps)
-    if not twice:
-        return first, second
-    finer_first, finer_second = _central(function, x, centre, steps / 2)
-    return (4 * finer_first - first) / 3, (4 * finer_second - second) / 3
-
-
-def _central(function, x: np.ndarray, centre: np.ndarray, steps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # noqa: ANN001
+    """Return first (k x m) and second (k x k x m) derivatives by central differences."""
     k = len(x)
     first, second = np.empty((k, len(centre))), np.empty((k, k, len(centre)))
     moves = np.diag(steps)

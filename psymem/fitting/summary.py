@@ -29,7 +29,11 @@ def summarise(fit: Fit) -> str:
 def _heading(fit: Fit) -> str:
     spec = fit.spec
     if not fit.n_groups:
-        kind = "Linear model fitted by least squares" if spec.family == "gaussian" else f"Generalized linear model ({spec.family})"
+        kind = (
+            "Linear model fitted by least squares"
+            if spec.family == "gaussian"
+            else f"Generalized linear model ({spec.family})"
+        )
     elif spec.family != "gaussian":
         kind = f"Generalized linear mixed model ({spec.family}) fitted by maximum likelihood"
     else:
@@ -60,7 +64,8 @@ def _random_table(fit: Fit) -> str:
     table = fit.variance_components
     single = table[table.with_term.isna()]
     pairs = {
-        (row.group, row.with_term, row.term): row.correlation for row in table[table.with_term.notna()].itertuples()
+        (row.group, row.with_term, row.term): row.correlation
+        for row in table[table.with_term.notna()].itertuples()
     }
     rows, last, earlier = [["Groups", "Name", "Variance", "Std.Dev.", "Corr"]], None, []
     for row in single.itertuples():
@@ -83,7 +88,19 @@ def _sizes(fit: Fit) -> str:
 def _fixed_table(fit: Fit) -> str:
     statistic = "t" if np.isfinite(fit.coefficients["df"]).any() else "z"
     percent = f"{100 * fit.spec.confidence:g}%"
-    rows = [["", "Estimate", "Std. Error", "df", f"{statistic} value", f"Pr(>|{statistic}|)", f"[{percent}", "CI]", ""]]
+    rows = [
+        [
+            "",
+            "Estimate",
+            "Std. Error",
+            "df",
+            f"{statistic} value",
+            f"Pr(>|{statistic}|)",
+            f"[{percent}",
+            "CI]",
+            "",
+        ]
+    ]
     for row in fit.coefficients.itertuples():
         stars = next((mark for limit, mark in STARS if row.p < limit), "")
         rows.append(
@@ -94,7 +111,9 @@ def _fixed_table(fit: Fit) -> str:
 
 
 def _state(fit: Fit) -> str:
-    lines = [f"{'Converged' if fit.converged else 'NOT CONVERGED'}; {'singular fit' if fit.singular else 'not singular'}."]
+    lines = [
+        f"{'Converged' if fit.converged else 'NOT CONVERGED'}; {'singular fit' if fit.singular else 'not singular'}."
+    ]
     lines += [f"Note: {sentence}" for sentence in fit.warnings]
     return "\n".join(lines)
 
@@ -119,5 +138,6 @@ def columns(rows: list[list[str]], align: str) -> str:
     """Line up text in columns (``<`` left, ``>`` right)."""
     widths = [max(len(row[k]) for row in rows) for k in range(len(align))]
     return "\n".join(
-        " " + " ".join(f"{cell:{a}{w}}" for cell, a, w in zip(row, align, widths, strict=True)).rstrip() for row in rows
+        " " + " ".join(f"{cell:{a}{w}}" for cell, a, w in zip(row, align, widths, strict=True)).rstrip()
+        for row in rows
     )

@@ -72,9 +72,21 @@ def sentences(rng: np.random.Generator) -> dict[str, np.ndarray]:
     word = rng.choice(types, n, p=chance / chance.sum())
     sentence = rng.integers(0, n_sentences, n)
     length, surprisal = rng.integers(1, 12, types).astype(float)[word], rng.gamma(2.0, 3.0, n)
-    rt = 250 + 3 * length + 2 * surprisal + rng.normal(0, 15, types)[word] + rng.normal(0, 20, n_sentences)[sentence]
+    rt = (
+        250
+        + 3 * length
+        + 2 * surprisal
+        + rng.normal(0, 15, types)[word]
+        + rng.normal(0, 20, n_sentences)[sentence]
+    )
     rt += rng.normal(0, 90, n)
-    return {"rt": rt, "length": length, "surprisal": surprisal, "word": word.astype(np.int32), "sentence": sentence.astype(np.int32)}
+    return {
+        "rt": rt,
+        "length": length,
+        "surprisal": surprisal,
+        "word": word.astype(np.int32),
+        "sentence": sentence.astype(np.int32),
+    }
 
 
 def run_ours(folder: str, formula: str, columns: str) -> None:
@@ -95,9 +107,20 @@ def run_ours(folder: str, formula: str, columns: str) -> None:
     total = time.perf_counter() - start
     row = found.coefficients.set_index("term").loc["surprisal"]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({"total_s": round(total, 3), "peak_mb": round(peak), "loglik": round(found.loglik, 6), "df": row.df,
-                      "se": row.se, "estimate": row.estimate, "evaluations": found.optimiser["evaluations"],
-                      "warnings": found.warnings}))
+    print(
+        json.dumps(
+            {
+                "total_s": round(total, 3),
+                "peak_mb": round(peak),
+                "loglik": round(found.loglik, 6),
+                "df": row.df,
+                "se": row.se,
+                "estimate": row.estimate,
+                "evaluations": found.optimiser["evaluations"],
+                "warnings": found.warnings,
+            }
+        )
+    )
 
 
 def compare_with_lme4(case: str) -> None:
@@ -135,7 +158,9 @@ def small_fits(count: int = 10_000) -> None:
     from psymem.fitting.fit import fit
 
     rng = np.random.default_rng(2)
-    item, model, attraction = (x.ravel() for x in np.meshgrid(np.arange(27), np.arange(15), ["none", "double"], indexing="ij"))
+    item, model, attraction = (
+        x.ravel() for x in np.meshgrid(np.arange(27), np.arange(15), ["none", "double"], indexing="ij")
+    )
     frame = pd.DataFrame({"item": item, "model": model, "attraction": attraction})
     start = time.perf_counter()
     for _ in range(count):
