@@ -72,7 +72,7 @@ def write_text(path: Path, text: str) -> Path:
 
 def write_json(path: Path, content: Any) -> Path:
     """Write JSON atomically; NaN becomes null."""
-    return write_text(path, json.dumps(_plain(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    return write_text(path, json.dumps(plain(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def write_table(frame: pd.DataFrame, path: Path, provenance: Mapping[str, Any]) -> Path:
@@ -204,14 +204,14 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Turn numpy and pandas scalars, paths and NaN into what JSON knows."""
     if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
+        return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [_plain(v) for v in value]
+        return [plain(v) for v in value]
     if hasattr(value, "tolist"):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, float):
         return value if value == value and abs(value) != float("inf") else None
     if value is None or isinstance(value, (str, int, bool)):

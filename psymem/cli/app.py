@@ -17,6 +17,7 @@ COMMANDS: tuple[str, ...] = (
     "train",
     "perplexity",
     "models",
+    "fit",
     "compare",
     "power",
     "published_scores",
