@@ -204,7 +204,10 @@ def _formula_rows(
     if response not in ("y", measure):
         return
     ordered = part.assign(
-        **{f: pd.Categorical(part[f], categories=list(dict.fromkeys(part[f]))) for f in factors}
+        **{
+            f: pd.Categorical(part[f], categories=list(dict.fromkeys(part[f])))
+            for f in ("condition", *factors)
+        }
     )
     for structure, random_effects in _structures(fixed, factors, part["model"].nunique()):
         formula = f"{measure} ~ {fixed}" + (f" + {random_effects}" if structure != AS_GIVEN else "")

@@ -278,3 +278,12 @@ def test_models_of_different_names_are_separate_blocks(make_scores):
     assert result.models == ["cbr-rnn", "other"]
     assert result.effects.groupby("model")["n_models"].first().to_dict() == {"cbr-rnn": 2, "other": 1}
     assert result.plotted["panel"].nunique() == 5
+
+
+def test_a_formula_can_name_other_columns_of_the_items(two_instances):
+    scores = two_instances[two_instances["condition"].isin(["A", "B"])]
+    scores = scores.assign(log_frequency=scores["item"].astype(int).add(0.5).astype(str).astype("str"))
+    tests = significance.Tests(formula="y ~ attraction + log_frequency")
+    result = analyse(scores, FACTORS, attraction=True, measures=["surprisal_bits"], tests=tests)
+    assert list(result.effects["effect"].unique()) == ["attractiongrammatical", "log_frequency"]
+    assert not result.attraction
