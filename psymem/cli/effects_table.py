@@ -58,7 +58,7 @@ def effects_table(effects: pd.DataFrame, model: str, region: str = CRITICAL, *, 
         title=f"{model}{instances}{place}", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), title_justify="left"
     )
     table.add_column("Effect", no_wrap=True)
-    compared = effects["human_direction"].notna().any()
+    compared = bool(effects["human_direction"].notna().any())
     if compared:
         table.add_column("People", min_width=6, justify="center")
     for measure in measures:

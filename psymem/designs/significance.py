@@ -265,6 +265,8 @@ def _without_highest_interaction(fixed: str, factors: Sequence[str]) -> str | No
 
 def _finished(table: pd.DataFrame, alpha: float) -> pd.DataFrame:
     """Put columns in order, correct p-values and mark what agrees with people."""
+    order = table.groupby(["model", "region", "measure", "effect"], sort=False).ngroup()
+    table = table.loc[order.sort_values(kind="stable").index].reset_index(drop=True)
     table = table.reindex(columns=list(EFFECT_COLUMNS))
     numbers = ["estimate", "se", "df", "t", "p", "ci_low", "ci_high"]
     table[numbers] = table[numbers].astype(float)

@@ -62,6 +62,13 @@ def test_conditions_and_groups_are_named(ax):
     assert [t.get_text() for t in ax.texts] == ["agr.", "sem."]
 
 
+def test_long_condition_names_are_left_to_groups_and_legend(ax):
+    frame = table().replace({"condition": {c: f"condition {c}" for c in "ABCD"}})
+    draw_conditions(frame, ax, looks(["none", "agreement", "semantic"]))
+    assert [t.get_text() for t in ax.get_xticklabels()] == [""] * 4
+    assert [t.get_text() for t in ax.texts] == ["agr.", "sem."]
+
+
 def test_every_series_has_its_own_colour_and_marker():
     assert len({look.colour for look in SERIES_LOOKS}) == len({look.marker for look in SERIES_LOOKS}) == 7
 
