@@ -147,7 +147,7 @@ def check(checkpoint: Checkpoint) -> None:
             + (f" psymem reads safetensors only and does not open {', '.join(pickled)}." if pickled else "")
         )
     _ = checkpoint.architecture
-    _check_safetensors(checkpoint.path / WEIGHTS)
+    check_safetensors(checkpoint.path / WEIGHTS)
 
 
 def verify(checkpoint: Checkpoint) -> dict[str, str]:
@@ -218,7 +218,7 @@ def _toml_value(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _check_safetensors(path: Path) -> None:
+def check_safetensors(path: Path) -> None:
     """Raise CheckpointError unless the file's size is what its header announces."""
     size = path.stat().st_size
     damaged = f"{path} is not a complete safetensors file"

@@ -11,6 +11,7 @@ from psymem._version import __version__
 from psymem.errors import PsymemError
 
 COMMANDS: tuple[str, ...] = (
+    "attraction",
     "score",
     "stimuli",
     "train",
@@ -20,6 +21,7 @@ COMMANDS: tuple[str, ...] = (
     "compare",
     "power",
     "published_scores",
+    "doctor",
 )
 """Command files in this folder, in the order in which ``psymem --help`` lists them."""
 

@@ -46,7 +46,9 @@ def draw_conditions(frame: pd.DataFrame, ax: Axes, series_looks: Mapping[str, Lo
     places = positions(frame)
     for _, group in frame.groupby("group", sort=False):
         at = [places[c] for c in group["condition"]]
-        ax.plot([at[0], at[-1]], [group["mean"].iloc[0]] * 2, color="0.6", linewidth=0.6, linestyle=":", zorder=1)
+        ax.plot(
+            [at[0], at[-1]], [group["mean"].iloc[0]] * 2, color="0.6", linewidth=0.6, linestyle=":", zorder=1
+        )
     for series, part in frame.groupby("series", sort=False):
         look = series_looks[str(series)]
         at = [places[c] for c in part["condition"]]

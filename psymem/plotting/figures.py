@@ -56,6 +56,7 @@ def means_figure(
         figure.text(
             0.01, 0.03 / height, "\n".join(lines), fontsize=7, va="bottom", color="0.25", linespacing=1.15
         )
+        _freeze(figure)
     return figure
 
 
@@ -64,6 +65,7 @@ def by_item_figure(
     summary: pd.DataFrame,
     effect_labels: Mapping[str, str],
     *,
+    titles: Mapping[str, str],
     width: float = FULL_WIDTH,
     note: str = "",
 ) -> Figure:
@@ -75,6 +77,8 @@ def by_item_figure(
         From `psymem.designs.means.by_item_effects` and `by_item_summary`, one region.
     effect_labels
         Effect name -> what the axis says, from top to bottom.
+    titles
+        Model -> title of its panels.
     width
         Inches.
     note
@@ -83,7 +87,7 @@ def by_item_figure(
     models, measures = list(dict.fromkeys(values["model"])), list(dict.fromkeys(values["measure"]))
     lines = textwrap.wrap(note, int(width * 18.5))
     foot = 0.125 * len(lines) + 0.06
-    panel_height = 0.27 * len(effect_labels) + 0.75
+    panel_height = 0.27 * len(effect_labels) + 0.85
     height = panel_height * len(models) + foot
     with paper_style():
         figure, axes = _grid(len(models), len(measures), width, height, bottom=foot)
@@ -91,12 +95,20 @@ def by_item_figure(
             for column, measure in enumerate(measures):
                 ax = axes[row * len(measures) + column]
                 _by_item_panel(ax, values, summary, (model, measure), effect_labels)
+                ax.set_title(titles.get(model, model))
                 if column:
                     ax.set_yticklabels([])
         figure.text(
             0.01, 0.03 / height, "\n".join(lines), fontsize=7, va="bottom", color="0.25", linespacing=1.15
         )
+        _freeze(figure)
     return figure
+
+
+def _freeze(figure: Figure) -> None:
+    """Lay the figure out once, so that saving it in several formats is quick and gives the same layout."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
 
 
 def _by_item_panel(
@@ -110,8 +122,7 @@ def _by_item_panel(
     own = [f[(f["model"] == model) & (f["measure"] == measure)] for f in (values, summary)]
     draw_by_item(own[0], own[1], ax, list(effect_labels))
     ax.set_yticklabels(list(effect_labels.values()))
-    ax.set_xlabel(f"difference in {label(measure)}")
-    ax.set_title(model)
+    ax.set_xlabel(f"effect on\n{label(measure)}")
 
 
 def _grid(rows: int, columns: int, width: float, height: float, bottom: float) -> tuple[Figure, list[Axes]]:
