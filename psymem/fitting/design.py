@@ -107,18 +107,18 @@ class ModelData:
         Categorical columns (and booleans, as FALSE and TRUE) are pandas categoricals in the order that was used.
         """
         found: dict[str, object] = dict(self.response_values)
-        for name, value in {**self.groups, **self.columns.values}.items():
+        for name, value in {**self.groups, **self.columns.variables}.items():
             if isinstance(value, Factor):
-                found[name] = pd.Categorical.from_codes(value.codes, categories=list(value.levels))
+                found[name] = pd.Categorical.from_codes(value.codes, list(value.levels))  # type: ignore[call-overload]
             else:
-                found[name] = value.values[:, 0]
+                found[name] = value.matrix[:, 0]
         return pd.DataFrame(found, index=self.index)
 
     @property
     def levels(self) -> dict[str, tuple[str, ...]]:
         """Order of the categories of each categorical predictor."""
         return {
-            name: value.levels for name, value in self.columns.values.items() if isinstance(value, Factor)
+            name: value.levels for name, value in self.columns.variables.items() if isinstance(value, Factor)
         }
 
     @property
@@ -164,7 +164,7 @@ def build(frame: pd.DataFrame, spec: FitSpec) -> ModelData:
     selected = {name: v[complete] for name, v in response_values.items()}
     response = _response(parsed, selected, columns)
     factors = {name: drop_unused(Factor(f.codes[complete], f.levels)) for name, f in groups.items()}
-    codings = {name: contrast for name, contrast in spec.contrasts.items() if name in columns.values}
+    codings = {name: contrast for name, contrast in spec.contrasts.items() if name in columns.variables}
     fixed, fixed_names, _ = model_matrix(parsed.fixed, columns, codings)
     random = tuple(_random_term(bar, columns, factors, codings) for bar in parsed.bars)
     _check_sizes(fixed, fixed_names, random, spec.family)
@@ -239,14 +239,14 @@ def _complete(
 def _missing(value: Value | np.ndarray) -> np.ndarray:
     if isinstance(value, Factor):
         return value.codes < 0
-    return np.isnan(value.values[:, 0] if isinstance(value, Numbers) else value)
+    return np.isnan(value.matrix[:, 0] if isinstance(value, Numbers) else value)
 
 
 def _select(name: str, value: Value, complete: np.ndarray, rows: np.ndarray) -> Value:
     """Return the complete rows of one predictor, without unused levels, refusing infinite values."""
     if isinstance(value, Factor):
         return drop_unused(Factor(value.codes[complete], value.levels))
-    chosen = value.values if len(rows) == len(value.values) else value.values[complete]
+    chosen = value.matrix if len(rows) == len(value.matrix) else value.matrix[complete]
     refuse_infinite(name, chosen[:, 0], rows + 1)
     return Numbers(chosen)
 
@@ -293,6 +293,6 @@ def _check_sizes(
             )
         if levels * k >= n:
             raise FitError(
-                f"The term ({' + '.join(term.names)} | {term.group}) has {levels * k} random effects ({levels} levels x {k}), "
-                f"not fewer than the {n} rows, so they cannot be told from the residual. Use fewer slopes."
+                f"The term ({' + '.join(term.names)} | {term.group}) has {levels * k} random effects "
+                f"({levels} levels x {k}), not fewer than the {n} rows, so they cannot be told from the residual. Use fewer slopes."
             )

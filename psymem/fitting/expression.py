@@ -148,7 +148,8 @@ class _Parser:
         kind, text, position = self.tokens[self.next]
         if kind != "end":
             expected = "an operator" if text != ")" else "the end, since no parenthesis is open"
-            raise mark(self.source, position, f"expected {expected}, found {text!r}.", self.what)
+            hint = " Equality is written '=='." if text == "=" else ""
+            raise mark(self.source, position, f"expected {expected}, found {text!r}.{hint}", self.what)
         return node
 
     def _tokens(self) -> Iterator[tuple[str, str, int]]:

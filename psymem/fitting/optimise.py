@@ -80,10 +80,9 @@ def _best_of(function: Function, best: Optimum, others: Sequence[np.ndarray], sl
     for point in others:
         found = minimise(function, point, slope)
         iterations += found.iterations
-        if found.value < best.value - (BETTER if best.converged else 0.0):
-            best = found
-        elif found.converged and not best.converged and found.value < best.value + BETTER:
-            best = found
+        lower = found.value < best.value - (BETTER if best.converged else 0.0)
+        surer = found.converged and not best.converged and found.value < best.value + BETTER
+        best = found if lower or surer else best
     return Optimum(best.point, best.value, best.gradient, iterations, 1 + len(others), best.converged)
 
 

@@ -115,7 +115,7 @@ def canonical(root: np.ndarray) -> np.ndarray:
     """Return the lower triangular L with diagonal >= 0 and LL' = root root'."""
     if root.shape == (1, 1):
         return np.abs(root)
-    upper = np.linalg.qr(root.T, mode="r")
+    upper = np.asarray(np.linalg.qr(root.T, mode="r"))
     lower = upper.T
     return np.tril(lower * np.where(np.diag(lower) < 0, -1.0, 1.0))
 

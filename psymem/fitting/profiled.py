@@ -159,8 +159,10 @@ def _facts(criterion: Criterion, found: Optimum, theta: np.ndarray) -> dict[str,
 
 def dropped_sentence(dropped: tuple[str, ...]) -> str:
     """Say which fixed effects were left out."""
-    listed = ", ".join(dropped)
-    return f"The fixed effects are not independent: {listed} left out, since the other columns determine {'it' if len(dropped) == 1 else 'them'}."
+    listed, them = ", ".join(dropped), "it" if len(dropped) == 1 else "them"
+    return (
+        f"The fixed effects are not independent: {listed} left out, since the other columns determine {them}."
+    )
 
 
 def _warnings(
@@ -182,8 +184,8 @@ def _warnings(
         )
     if not found.converged:
         said.append(
-            f"The optimiser stopped before it had converged (largest slope {np.abs(found.gradient).max():.2g}); do not report "
-            "these estimates. Simplify the random effects or rescale the predictors."
+            f"The optimiser stopped before it had converged (largest slope {np.abs(found.gradient).max():.2g}); do not "
+            "report these estimates. Simplify the random effects or rescale the predictors."
         )
     elif not bent.positive:
         said.append(

@@ -80,9 +80,8 @@ def singular_parts(coordinates: Coordinates, theta: np.ndarray) -> list[str]:
         if (weak & ~zero).any():
             if len(term.names) == 2:
                 correlation = root[1] @ root[0] / np.sqrt((root[0] @ root[0]) * (root[1] @ root[1]))
-                found.append(
-                    f"the correlation of {term.names[0]} and {term.names[1]} for {term.group} is {round(float(correlation)):+d}"
-                )
+                both = f"{term.names[0]} and {term.names[1]}"
+                found.append(f"the correlation of {both} for {term.group} is {round(float(correlation)):+d}")
             else:
                 found.append(
                     f"the random effects {', '.join(term.names)} for {term.group} determine one another"
