@@ -183,6 +183,9 @@ def _frame(
     _note_changes(rows, table, path, notes)
     names = [h.strip() for h in header]
     kept = [i for i, name in enumerate(names) if name or any(cells[i] for cells in table)]
+    if 0 in kept and not names[0] and len(kept) > 1 and _counts_rows([cells[0] for cells in table]):
+        notes.append(f"The first column of {path.name}, row numbers without a name, was left out.")
+        kept = kept[1:]
     _check_header([names[i] for i in kept], path)
     columns = {names[i]: pd.array([cells[i] for cells in table], dtype="str") for i in kept}
     return pd.DataFrame(columns, index=pd.Index([n for n, _ in body], name="row"))
@@ -200,6 +203,11 @@ def _note_changes(
     gaps = sorted(set(range(numbers[0], numbers[-1])) - set(numbers))
     if gaps:
         notes.append(f"{len(gaps)} empty row(s) of {path.name} were skipped, the first is row {gaps[0]}.")
+
+
+def _counts_rows(cells: Sequence[str]) -> bool:
+    """Whether the cells are 0, 1, 2, ... or 1, 2, 3, ..., as pandas and R write row names."""
+    return any(list(cells) == [str(start + i) for i in range(len(cells))] for start in (0, 1))
 
 
 def _check_header(names: Sequence[str], path: Path) -> None:

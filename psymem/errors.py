@@ -79,5 +79,9 @@ class FormulaError(FitError):
     """A formula that does not parse; the message marks the position."""
 
 
+class NotNestedError(FitError):
+    """Two models of which neither can be tested against the other by a likelihood ratio."""
+
+
 class EngineError(FitError):
     """A fitting engine that is not installed or cannot fit this kind of model."""

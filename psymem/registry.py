@@ -78,5 +78,6 @@ ENGINES = Registry(
         "profiled": "psymem.fitting.profiled:fit_profiled",
         "statsmodels": "psymem.fitting.statsmodels_engine:fit_statsmodels",
         "lme4": "psymem.fitting.lme4_engine:fit_lme4",
+        "mixedlm": "psymem.fitting.mixedlm_engine:fit_mixedlm",
     },
 )

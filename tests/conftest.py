@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Generator
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,28 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("PSYMEM_SHARED", REPOSITORY.parent / "shared"))
+FIXTURE_OF_MARKER = {"shared": "shared", "r": "rscript"}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fail a skipped test whose marker is in PSYMEM_FORBID_SKIPS (markers with commas between).
+
+    Continuous integration sets it to what its machine has, so that a broken set-up cannot look like success.
+    """
+    report = yield
+    forbidden = set(os.environ.get("PSYMEM_FORBID_SKIPS", "").split(",")) - {""}
+    needs = {m for m in forbidden if item.get_closest_marker(m)}
+    needs |= {
+        m for m, f in FIXTURE_OF_MARKER.items() if m in forbidden and f in getattr(item, "fixturenames", ())
+    }
+    if report.skipped and needs and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        report.outcome = "failed"
+        report.longrepr = (
+            f"{item.nodeid} must not skip here, since it needs {', '.join(sorted(needs))}. {reason}"
+        )
+    return report
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,18 @@ import typer
 from psymem._version import __version__
 from psymem.errors import PsymemError
 
-COMMANDS: tuple[str, ...] = ("score", "stimuli", "train", "perplexity", "models")
+COMMANDS: tuple[str, ...] = (
+    "attraction",
+    "score",
+    "stimuli",
+    "train",
+    "perplexity",
+    "models",
+    "compare",
+    "power",
+    "published_scores",
+    "doctor",
+)
 """Command files in this folder, in the order in which ``psymem --help`` lists them."""
 
 

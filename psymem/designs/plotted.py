@@ -1,0 +1,79 @@
+"""The numbers that the figures show, as tables; the figures draw exactly these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from psymem.designs.effects import CONDITIONS, HUMAN_PERCENTAGES
+from psymem.designs.rows import CRITICAL, display_name
+
+HUMANS = "humans"
+HUMAN_MEASURE = "percent_judged_implausible"
+HUMAN_INTERVAL = "95% interval as published"
+PUBLISHED_ITEMS = "lvdm2022-exp3"
+
+_VIOLATIONS = {"grammatical": "agr.", "semantic": "sem.", "double": "double"}
+_ATTRACTORS = {"none": "none", "grammatical": "agreement", "semantic": "semantic", "double": "double"}
+_COLUMNS = ["panel", "title", "model", "measure", "condition", "group", "group_title"]
+_COLUMNS += ["series", "mean", "ci_low", "ci_high", "interval"]
+
+
+def plotted_means(
+    means: pd.DataFrame, factors: Sequence[str], *, attraction: bool, item_set: str = ""
+) -> pd.DataFrame:
+    """Return the panels of condition means at the critical word, human percentages first for A-H designs.
+
+    Parameters
+    ----------
+    means
+        From `psymem.designs.means.condition_means`.
+    factors
+        Factor columns; the first groups the conditions, the others are the series (A-H: violation and
+        attractor).
+    attraction
+        Whether the conditions are A-H.
+    item_set
+        Name of the items: the human panel says "other items" unless they are those people read.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``panel, title, model, measure, condition, group, group_title, series, mean, ci_low, ci_high,
+        interval``.
+    """
+    here = means[means["region"] == CRITICAL]
+    here = _attraction_groups(here) if attraction else _factor_groups(here, factors)
+    here = here.assign(panel=here["model"] + ": " + here["measure"], title=here["model"].map(display_name))
+    parts = [here[_COLUMNS]]
+    if attraction:
+        parts.insert(0, _human_panel(item_set))
+    table = pd.concat(parts, ignore_index=True)
+    return table[table.groupby("panel")["mean"].transform("count") > 0].reset_index(drop=True)
+
+
+def _attraction_groups(here: pd.DataFrame) -> pd.DataFrame:
+    groups = {c: _VIOLATIONS[v] for c, (_, v) in CONDITIONS.items()}
+    series = {c: _ATTRACTORS[a] for c, (a, _) in CONDITIONS.items()}
+    return here.assign(
+        group=here["condition"].map(groups), series=here["condition"].map(series), group_title="violation"
+    )
+
+
+def _factor_groups(here: pd.DataFrame, factors: Sequence[str]) -> pd.DataFrame:
+    grouping, inner = (factors[0], factors[1:]) if len(factors) > 1 else (None, factors)
+    series = here[list(inner)].astype(str).agg(" × ".join, axis=1) if inner else ""
+    group = here[grouping].astype(str) if grouping else ""
+    here = here.assign(group=group, series=series, group_title=grouping or "condition")
+    return here.sort_values(["group"], kind="stable") if grouping else here
+
+
+def _human_panel(item_set: str) -> pd.DataFrame:
+    rows = [
+        {"condition": c, "mean": float(p), "ci_low": float(low), "ci_high": float(high)}
+        for c, (p, low, high) in HUMAN_PERCENTAGES.items()
+    ]
+    title = HUMANS if item_set == PUBLISHED_ITEMS else f"{HUMANS}, other items"
+    panel = pd.DataFrame(rows).assign(panel=HUMANS, title=title, model=HUMANS, measure=HUMAN_MEASURE)
+    return _attraction_groups(panel.assign(interval=HUMAN_INTERVAL))[_COLUMNS]

@@ -1,0 +1,95 @@
+"""The report of a recomputed table, as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from psymem.designs.effects import AS_PUBLISHED, ATTRACTION_EFFECTS, BY_ITEM_SLOPES, STRUCTURES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from psymem.designs.published_scores import PublishedResult
+
+WHICH_TO_CITE = (
+    "Random intercepts alone, as published, take every item to show the same effect. Where items differ, their p is "
+    "too small; a text should cite the test with by-item slopes wherever it can be estimated."
+)
+
+
+def markdown(result: PublishedResult) -> str:
+    """Return the whole report."""
+    study = result.study
+    parts = [
+        f"# {study.title}",
+        f"Recomputed from the released scores ({study.file}).",
+        f"Source: {study.citation}",
+    ]
+    parts += ["## Printed table and data", _list(result.disagreements) or "No known disagreement."]
+    for measure in dict.fromkeys(result.effects["measure"]):
+        parts += [f"## {measure}", effects_as_text(result.effects, measure)]
+    parts += [
+        "## What by-item slopes change",
+        _list(tuple(_changes(result.effects))) or "No verdict changes.",
+    ]
+    parts += ["## How to read this", _reading(result), WHICH_TO_CITE, _list(result.notes)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _changes(effects: pd.DataFrame, alpha: float = 0.05) -> Iterator[str]:
+    """Say which effects are significant under one random-effects structure only."""
+    wide = effects.pivot_table(
+        index=["measure", "effect"], columns="structure", values="p", sort=False
+    ).dropna()
+    for (measure, effect), published, slopes in zip(
+        wide.index, wide[AS_PUBLISHED], wide[BY_ITEM_SLOPES], strict=True
+    ):
+        if (published < alpha) != (slopes < alpha):
+            verdict = "significant" if slopes < alpha else "not significant"
+            both = f"p {p_text(published)} as published, p {p_text(slopes)} with by-item slopes"
+            yield f"{measure}, {effect}: {both} ({verdict})."
+
+
+def effects_as_text(effects: pd.DataFrame, measure: str) -> str:
+    """Return a Markdown table of one measure: each effect as published and with by-item slopes."""
+    lines = [
+        "| effect | subtraction | random effects | estimate | SE | df | t | p | p (Holm) | as people |",
+        "|---|---|---|---:|---:|---:|---:|---:|---:|---|",
+    ]
+    labels = {effect.name: effect.label for effect in ATTRACTION_EFFECTS}
+    for structure in STRUCTURES:
+        own = effects[(effects["measure"] == measure) & (effects["structure"] == structure)]
+        lines += [_row(labels.get(row["effect"], row["effect"]), row) for _, row in own.iterrows()]
+    return "\n".join(lines)
+
+
+def _row(label: str, row: pd.Series) -> str:
+    start = [label, row["subtraction"], str(row["structure"])]
+    if np.isnan(row["estimate"]):
+        return "| " + " | ".join([*start, *[""] * 6, "not estimable"]) + " |"
+    numbers = [f"{row['estimate']:.4f}", f"{row['se']:.4f}", f"{row['df']:.1f}", f"{row['t']:.2f}"]
+    agreement = {True: "yes", False: "no"}.get(row["consistent"], "")
+    return "| " + " | ".join([*start, *numbers, p_text(row["p"]), p_text(row["p_holm"]), agreement]) + " |"
+
+
+def p_text(p: float) -> str:
+    """Write a p-value as the field does."""
+    return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+
+
+def _reading(result: PublishedResult) -> str:
+    n = int(result.effects["n_models"].max())
+    instances = f"{n} model instances" if n > 1 else "one model"
+    return (
+        f"A negative estimate means attraction. Linear mixed models by REML with Satterthwaite degrees of freedom, "
+        f"treatment coding, items and {instances}; Holm's correction over the effects of one measure and structure. "
+        "The column 'as people' compares with the human effect of the same experiment: reliable and of the same sign, "
+        "or not significant where people show none."
+    )
+
+
+def _list(sentences: tuple[str, ...]) -> str:
+    return "\n".join(f"- {s.strip()}" for s in sentences)

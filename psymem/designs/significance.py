@@ -1,0 +1,284 @@
+"""Mixed models of every measure and effect, beside the human pattern: rows in, effects table out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from psymem.designs.effects import AS_PUBLISHED, ATTRACTION_EFFECTS, BY_ITEM_SLOPES, STRUCTURES, Effect
+from psymem.designs.rows import CRITICAL, model_family, regions_of
+from psymem.errors import FitError, FormulaError, UnknownNameError
+from psymem.fitting.fit import fit
+from psymem.fitting.multiplicity import adjust
+from psymem.fitting.result import Fit
+
+EFFECT_COLUMNS = (
+    "model",
+    "region",
+    "measure",
+    "effect",
+    "subtraction",
+    "random_effects",
+    "estimate",
+    "se",
+    "df",
+    "t",
+    "p",
+    "p_holm",
+    "ci_low",
+    "ci_high",
+    "n_obs",
+    "human_direction",
+    "consistent",
+    "structure",
+    "n_models",
+    "formula",
+    "term",
+    "singular",
+    "note",
+)
+COMPARABLE = ("surprisal_", "relative_attention")
+"""Beginnings of measures for which attraction is a negative effect; others have no human direction."""
+
+AS_GIVEN = "as given"
+
+_ONE_INSTANCE = (
+    "Not estimable: with one model instance there is one value per item and condition, so that a by-item "
+    "slope cannot be told from the residual. (1|item) is then the paired t-test over items and already lets "
+    "items differ."
+)
+
+
+@dataclass(frozen=True)
+class Tests:
+    """How the effects are tested.
+
+    Parameters
+    ----------
+    alpha
+        Significance level of the column ``consistent``.
+    engine
+        A fitting engine (`psymem.registry.ENGINES`).
+    formula
+        A formula of the user's in place of the effects A-H; ``y`` stands for each measure in turn. Random
+        effects are added where it has none.
+    levels
+        Order of a factor's levels, the baseline first.
+    contrasts
+        Coding of a factor, as in `psymem.fit`.
+    spillover
+        Test at the spillover regions too.
+    """
+
+    alpha: float = 0.05
+    engine: str = "profiled"
+    formula: str | None = None
+    levels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    contrasts: Mapping[str, Any] = field(default_factory=dict)
+    spillover: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < 1:
+            raise FitError(
+                f"The significance level is {self.alpha:g}; it has to lie between 0 and 1, as in 0.05."
+            )
+
+    @property
+    def own_effects(self) -> bool:
+        """Whether the user's formula, levels or contrasts replace the effects A-H."""
+        return self.formula is not None or bool(self.levels) or bool(self.contrasts)
+
+
+def effects_table(
+    rows: pd.DataFrame, measures: Sequence[str], factors: Sequence[str], tests: Tests, attraction: bool
+) -> pd.DataFrame:
+    """Test every effect for each model, region, measure and random-effects structure.
+
+    Parameters
+    ----------
+    rows
+        From `psymem.designs.rows.region_rows`.
+    measures
+        Measure columns.
+    factors
+        Factor columns.
+    tests
+        Settings.
+    attraction
+        Whether the item set has the conditions A-H, so that their effects are tested.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `EFFECT_COLUMNS`. ``p_holm`` is corrected over the effects of one model, region, measure and
+        random-effects structure. What cannot be estimated has NaN and a ``note`` that says why.
+    """
+    _check_response(measures, tests)
+    found: list[dict[str, Any]] = []
+    families = rows["model"].map(model_family)
+    for region in regions_of(rows) if tests.spillover else [CRITICAL]:
+        for family in families.unique():
+            part = rows[(rows["region"] == region) & (families == family)]
+            for measure in measures:
+                here = {
+                    "model": family,
+                    "region": region,
+                    "measure": measure,
+                    "n_models": part["model"].nunique(),
+                }
+                if attraction and not tests.own_effects:
+                    found += [{**here, **row} for row in _attraction_rows(part, measure, tests)]
+                else:
+                    found += [{**here, **row} for row in _formula_rows(part, measure, factors, tests)]
+    _raise_if_all_failed(found)
+    return _finished(pd.DataFrame(found), tests.alpha)
+
+
+def _raise_if_all_failed(found: Sequence[Mapping[str, Any]]) -> None:
+    """Raise the first error if no effect could be estimated: then the engine or the data are to blame."""
+    errors = [row["error"] for row in found if "error" in row]
+    if errors and all(pd.isna(row.get("estimate", np.nan)) for row in found):
+        raise errors[0]
+
+
+def _attraction_rows(part: pd.DataFrame, measure: str, tests: Tests) -> Iterator[dict[str, Any]]:
+    """Yield one row per effect and random-effects structure for one model, region and measure."""
+    n_models = part["model"].nunique()
+    for effect in ATTRACTION_EFFECTS:
+        rows = effect.rows(part)
+        for structure in STRUCTURES:
+            row = {
+                "effect": effect.name,
+                "subtraction": effect.subtraction,
+                "structure": structure,
+                "term": effect.term,
+                "human_direction": effect.human_direction if measure.startswith(COMPARABLE) else None,
+            }
+            yield {
+                **row,
+                **_one_effect(
+                    rows, measure, effect, effect.random_effects(structure, n_models), tests.engine
+                ),
+            }
+
+
+def _one_effect(
+    rows: pd.DataFrame, measure: str, effect: Effect, random_effects: str | None, engine: str
+) -> dict[str, Any]:
+    if random_effects is None:
+        return {"random_effects": None, "note": _ONE_INSTANCE}
+    formula = f"{measure} ~ {effect.fixed} + {random_effects}"
+    about = {"random_effects": random_effects, "formula": formula}
+    try:
+        fitted = fit(rows, formula, engine=engine)
+    except FormulaError:
+        raise
+    except FitError as error:
+        return {**about, "note": f"Not estimable: {error}", "error": error}
+    return {**about, **_coefficient(fitted, effect.term)}
+
+
+def _coefficient(fitted: Fit, term: str) -> dict[str, Any]:
+    """Return the numbers of one coefficient and what the fit says about itself."""
+    about = {"n_obs": fitted.n_obs, "singular": fitted.singular, "note": " ".join(fitted.warnings)}
+    found = fitted.coefficients[fitted.coefficients["term"] == term]
+    if found.empty:
+        return {
+            **about,
+            "note": f"Not estimable: the term {term} is not in the model. {about['note']}".strip(),
+        }
+    numbers = found.iloc[0]
+    return {**{c: numbers[c] for c in ("estimate", "se", "df", "t", "p", "ci_low", "ci_high")}, **about}
+
+
+def _formula_rows(
+    part: pd.DataFrame, measure: str, factors: Sequence[str], tests: Tests
+) -> Iterator[dict[str, Any]]:
+    """Yield one row per coefficient of the user's formula (or of the full factorial one)."""
+    response, fixed = _split_formula(tests.formula or f"y ~ {' * '.join(factors)}")
+    if response not in ("y", measure):
+        return
+    ordered = part.assign(
+        **{f: pd.Categorical(part[f], categories=list(dict.fromkeys(part[f]))) for f in factors}
+    )
+    for structure, random_effects in _structures(fixed, factors, part["model"].nunique()):
+        formula = f"{measure} ~ {fixed}" + (f" + {random_effects}" if structure != AS_GIVEN else "")
+        fitted = fit(
+            ordered, formula, engine=tests.engine, levels=dict(tests.levels), contrasts=dict(tests.contrasts)
+        )
+        for term in fitted.coefficients["term"]:
+            if term != "(Intercept)":
+                about = {
+                    "effect": term,
+                    "term": term,
+                    "structure": structure,
+                    "random_effects": random_effects,
+                }
+                yield {**about, "formula": formula, **_coefficient(fitted, term)}
+
+
+def _check_response(measures: Sequence[str], tests: Tests) -> None:
+    """Raise UnknownNameError if the user's formula is about something that was not measured."""
+    response = _split_formula(tests.formula)[0] if tests.formula else "y"
+    if response not in ("y", *measures):
+        raise UnknownNameError(
+            "measure column", response, ["y", *measures], "(y stands for each measure in turn)"
+        )
+
+
+def _split_formula(formula: str) -> tuple[str, str]:
+    if formula.count("~") != 1:
+        raise FormulaError(
+            f"The formula {formula!r} needs one '~' between the measure (or y, for each measure) and the "
+            "predictors, as in 'y ~ attachment * length'."
+        )
+    response, fixed = formula.split("~")
+    return response.strip(), fixed.strip()
+
+
+def _structures(fixed: str, factors: Sequence[str], n_models: int) -> list[tuple[str, str]]:
+    """Random-effects structures for a formula: its own if it has bars, else intercepts and by-item slopes."""
+    bars = re.findall(r"\([^()]*\|[^()]*\)", fixed)
+    if bars:
+        return [(AS_GIVEN, " + ".join(bars))]
+    models = " + (1|model)" if n_models > 1 else ""
+    structures = [(AS_PUBLISHED, f"(1|item){models}")]
+    slopes = fixed if n_models > 1 else _without_highest_interaction(fixed, factors)
+    return structures + ([(BY_ITEM_SLOPES, f"(1 + {slopes}|item){models}")] if slopes else [])
+
+
+def _without_highest_interaction(fixed: str, factors: Sequence[str]) -> str | None:
+    """All but the highest interaction: what one value per item and condition can estimate."""
+    parts = [p.strip() for p in fixed.split("*")]
+    if len(parts) < 2 or not set(parts) <= set(factors):
+        return None
+    return " + ".join(parts) if len(parts) == 2 else f"({' + '.join(parts)})^{len(parts) - 1}"
+
+
+def _finished(table: pd.DataFrame, alpha: float) -> pd.DataFrame:
+    """Put columns in order, correct p-values and mark what agrees with people."""
+    table = table.reindex(columns=list(EFFECT_COLUMNS))
+    numbers = ["estimate", "se", "df", "t", "p", "ci_low", "ci_high"]
+    table[numbers] = table[numbers].astype(float)
+    table["n_obs"] = table["n_obs"].astype("Int64")
+    keys = ["model", "region", "measure", "structure"]
+    table["p_holm"] = np.nan
+    for _, family in table.groupby(keys, sort=False):
+        table.loc[family.index, "p_holm"] = adjust(family["p"].to_numpy(float), "holm")
+    table["consistent"] = [_consistent(row, alpha) for _, row in table.iterrows()]
+    return table
+
+
+def _consistent(row: pd.Series, alpha: float) -> bool | None:
+    """Whether model and people agree; None where either effect is unknown, and away from the verb."""
+    if pd.isna(row["human_direction"]) or pd.isna(row["p"]) or row["region"] != CRITICAL:
+        return None
+    if row["human_direction"] == "null":
+        return bool(row["p"] >= alpha)
+    sign = -1 if row["human_direction"] == "negative" else 1
+    return bool(row["p"] < alpha and np.sign(row["estimate"]) == sign)

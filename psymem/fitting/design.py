@@ -1,0 +1,298 @@
+"""From a table and a specification to the rows, matrices and groups that an engine fits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from psymem.errors import FitError
+from psymem.fitting.coding import independent_columns, model_matrix
+from psymem.fitting.columns import as_factor, as_predictor, as_response, cross, drop_unused, refuse_infinite
+from psymem.fitting.contrasts import TREATMENT, Contrast
+from psymem.fitting.expression import deparse, names
+from psymem.fitting.formula import Bar, ParsedFormula, parse_formula
+from psymem.fitting.spec import FitSpec
+from psymem.fitting.transforms import Columns, Factor, Numbers, Value, number
+from psymem.fitting.where import rows_where
+from psymem.tables import require_columns
+
+MISSING = "missing values"
+NOT_SELECTED = "not selected by where"
+
+
+@dataclass(frozen=True)
+class RandomTerm:
+    """One bar of the formula after expansion, for example ``(1 + x | subject)``.
+
+    Parameters
+    ----------
+    group
+        Name of the grouping factor: ``"subject"``, ``"b:a"``.
+    names
+        Columns inside the bar, named as in R.
+    columns
+        Their values, n x k.
+    codes
+        Level of each row, n integers.
+    levels
+        Names of the levels; ``codes`` index them.
+    """
+
+    group: str
+    names: tuple[str, ...]
+    columns: np.ndarray = field(repr=False)
+    codes: np.ndarray = field(repr=False)
+    levels: tuple[str, ...] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class ModelData:
+    """Rows and matrices of one model.
+
+    Parameters
+    ----------
+    parsed
+        The formula taken apart.
+    response
+        The response after any function on the left-hand side, n values.
+    fixed
+        Matrix of fixed effects, n x p, without dropped columns.
+    names
+        Its columns, named as in R.
+    random
+        The bars, expanded: ``a/b`` and ``||`` are separate terms.
+    columns
+        Predictors as numbers and categories, with what stateful transforms found.
+    raw_response
+        Response column before any function; its name is ``response_column``.
+    groups
+        Columns used for grouping, as categories.
+    index
+        Index of the rows used in the table given.
+    codings
+        Coding per categorical column that is not treatment coded.
+    kept
+        Columns of the full fixed matrix that were kept.
+    dropped_rows
+        Reason to number of rows left out.
+    dropped_columns
+        Columns of the fixed part left out since others determine them.
+    notes
+        Plain sentences for the reader.
+    """
+
+    parsed: ParsedFormula
+    response: np.ndarray = field(repr=False)
+    fixed: np.ndarray = field(repr=False)
+    names: tuple[str, ...]
+    random: tuple[RandomTerm, ...]
+    columns: Columns = field(repr=False)
+    response_values: Mapping[str, np.ndarray] = field(repr=False)
+    groups: Mapping[str, Factor] = field(repr=False)
+    index: pd.Index = field(repr=False)
+    codings: Mapping[str, Contrast] = field(default_factory=dict)
+    kept: tuple[int, ...] = ()
+    dropped_rows: Mapping[str, int] = field(default_factory=dict)
+    dropped_columns: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """The rows used and only the variables of the formula.
+
+        Categorical columns (and booleans, as FALSE and TRUE) are pandas categoricals in the order that was used.
+        """
+        found: dict[str, object] = dict(self.response_values)
+        for name, value in {**self.groups, **self.columns.values}.items():
+            if isinstance(value, Factor):
+                found[name] = pd.Categorical.from_codes(value.codes, categories=list(value.levels))
+            else:
+                found[name] = value.values[:, 0]
+        return pd.DataFrame(found, index=self.index)
+
+    @property
+    def levels(self) -> dict[str, tuple[str, ...]]:
+        """Order of the categories of each categorical predictor."""
+        return {
+            name: value.levels for name, value in self.columns.values.items() if isinstance(value, Factor)
+        }
+
+    @property
+    def contrasts(self) -> dict[str, str]:
+        """Name of the coding of each categorical predictor."""
+        return {name: self.codings.get(name, TREATMENT).name for name in self.levels}
+
+    @property
+    def response_name(self) -> str:
+        """The left-hand side as R writes it."""
+        return deparse(self.parsed.response)
+
+
+def build(frame: pd.DataFrame, spec: FitSpec) -> ModelData:
+    """Check the table against the formula and build every matrix of the model.
+
+    Raises
+    ------
+    FitError, FormulaError, UnknownNameError
+        For anything in the table or the formula that cannot be fitted, in words that say what to do.
+    """
+    parsed = parse_formula(spec.formula)
+    require_columns(frame, parsed.columns)
+    require_columns(frame, [*spec.levels, *spec.contrasts])
+    notes: list[str] = []
+    rows, dropped = np.arange(len(frame)), {}
+    if spec.where:
+        rows = rows_where(frame, spec.where)
+        dropped[NOT_SELECTED] = len(frame) - len(rows)
+    if not len(rows):
+        raise FitError(
+            f"There is no row to fit: {f'none satisfies {spec.where!r}' if spec.where else 'the table is empty'}."
+        )
+    table = (
+        frame[list(dict.fromkeys(parsed.columns))]
+        .iloc[rows if spec.where else slice(None)]
+        .set_axis(rows + 1)
+    )
+    values, groups, response_values = _read(table, parsed, spec, notes)
+    complete, dropped[MISSING] = _complete(values, groups, response_values, spec)
+    rows = rows[complete]
+    columns = Columns({name: _select(name, v, complete, rows) for name, v in values.items()}, rows + 1)
+    selected = {name: v[complete] for name, v in response_values.items()}
+    response = _response(parsed, selected, columns)
+    factors = {name: drop_unused(Factor(f.codes[complete], f.levels)) for name, f in groups.items()}
+    codings = {name: contrast for name, contrast in spec.contrasts.items() if name in columns.values}
+    fixed, fixed_names, _ = model_matrix(parsed.fixed, columns, codings)
+    random = tuple(_random_term(bar, columns, factors, codings) for bar in parsed.bars)
+    _check_sizes(fixed, fixed_names, random, spec.family)
+    kept = independent_columns(fixed)
+    lost = [name for k, name in enumerate(fixed_names) if k not in kept]
+    return ModelData(
+        parsed=parsed,
+        response=response,
+        fixed=fixed if not lost else fixed[:, kept],
+        names=tuple(fixed_names[k] for k in kept),
+        random=random,
+        columns=columns,
+        response_values=selected,
+        groups=factors,
+        index=frame.index[rows],
+        codings=codings,
+        kept=tuple(kept),
+        dropped_rows={reason: count for reason, count in dropped.items() if count},
+        dropped_columns=tuple(lost),
+        notes=tuple(notes),
+    )
+
+
+def _read(
+    frame: pd.DataFrame, parsed: ParsedFormula, spec: FitSpec, notes: list[str]
+) -> tuple[dict[str, Value], dict[str, Factor], dict[str, np.ndarray]]:
+    """Return predictors, grouping factors and response columns of the whole table."""
+    values: dict[str, Value] = {}
+    for name in parsed.predictors:
+        order = spec.levels.get(name)
+        values[name] = as_predictor(frame[name], order, order is not None or name in spec.contrasts)
+    groups = {
+        name: v
+        if isinstance(v := values.get(name), Factor)
+        else as_factor(frame[name], spec.levels.get(name))
+        for name in dict.fromkeys(part for bar in parsed.bars for part in bar.group)
+    }
+    response: dict[str, np.ndarray] = {}
+    for name in names(parsed.response):
+        response[name], note = as_response(frame[name], spec.family)
+        if note:
+            notes.append(note)
+    if not response:
+        raise FitError(
+            f"The left-hand side of {spec.formula!r} names no column; write 'response ~ predictors'."
+        )
+    return values, groups, response
+
+
+def _complete(
+    values: Mapping[str, Value],
+    groups: Mapping[str, Factor],
+    response: Mapping[str, np.ndarray],
+    spec: FitSpec,
+) -> tuple[np.ndarray, int]:
+    """Return which rows lack nothing, over all variables at once, and how many were dropped."""
+    missing = {name: _missing(value) for name, value in {**response, **values, **groups}.items()}
+    for name, where in missing.items():
+        if where.all():
+            kind = "response" if name in response else "column"
+            raise FitError(
+                f"The {kind} {name!r} is missing in all {len(where)} rows; there is nothing to fit."
+            )
+    complete = ~np.logical_or.reduce(list(missing.values()))
+    if not complete.any():
+        raise FitError(
+            f"Each of the {len(complete)} rows has a missing value in some variable of {spec.formula!r}; none is left."
+        )
+    return complete, int((~complete).sum())
+
+
+def _missing(value: Value | np.ndarray) -> np.ndarray:
+    if isinstance(value, Factor):
+        return value.codes < 0
+    return np.isnan(value.values[:, 0] if isinstance(value, Numbers) else value)
+
+
+def _select(name: str, value: Value, complete: np.ndarray, rows: np.ndarray) -> Value:
+    """Return the complete rows of one predictor, without unused levels, refusing infinite values."""
+    if isinstance(value, Factor):
+        return drop_unused(Factor(value.codes[complete], value.levels))
+    chosen = value.values if len(rows) == len(value.values) else value.values[complete]
+    refuse_infinite(name, chosen[:, 0], rows + 1)
+    return Numbers(chosen)
+
+
+def _response(parsed: ParsedFormula, selected: Mapping[str, np.ndarray], columns: Columns) -> np.ndarray:
+    """Evaluate the left-hand side."""
+    for name, raw in selected.items():
+        refuse_infinite(name, raw, columns.rows)
+    own = Columns({name: Numbers(raw[:, None]) for name, raw in selected.items()}, columns.rows)
+    response = number(parsed.response, own)
+    refuse_infinite(deparse(parsed.response), response, columns.rows)
+    return response
+
+
+def _random_term(
+    bar: Bar, columns: Columns, factors: Mapping[str, Factor], codings: Mapping[str, Contrast]
+) -> RandomTerm:
+    matrix, column_names, _ = model_matrix(bar.terms, columns, codings)
+    group = cross(bar.name, factors)
+    return RandomTerm(bar.name, column_names, matrix, group.codes, group.levels)
+
+
+def _check_sizes(
+    fixed: np.ndarray, fixed_names: tuple[str, ...], random: tuple[RandomTerm, ...], family: str
+) -> None:
+    """Refuse models with more parameters or random effects than rows, and groups that cannot be estimated."""
+    n, p = fixed.shape
+    if p >= n and np.linalg.matrix_rank(fixed) >= n:
+        shown = ", ".join(fixed_names[:5]) + (", ..." if p > 5 else "")
+        raise FitError(f"The model has {p} fixed effects ({shown}) and only {n} rows to estimate them from.")
+    for term in random:
+        levels, k = len(term.levels), len(term.names)
+        if levels < 2:
+            raise FitError(
+                f"The grouping factor {term.group!r} has one level only ({term.levels[0]!r}), so no variance between its "
+                f"levels can be estimated. Take its term out of the formula, or use more rows."
+            )
+        if family != "gaussian":
+            continue
+        if levels >= n:
+            raise FitError(
+                f"The grouping factor {term.group!r} has a level for each of the {n} rows, so its variance cannot be told "
+                "from the residual. Leave it out, or use rows with repeated levels."
+            )
+        if levels * k >= n:
+            raise FitError(
+                f"The term ({' + '.join(term.names)} | {term.group}) has {levels * k} random effects ({levels} levels x {k}), "
+                f"not fewer than the {n} rows, so they cannot be told from the residual. Use fewer slopes."
+            )

@@ -1,0 +1,103 @@
+"""The exact slope of the criterion in Lambda.
+
+With P = V^-1 - V^-1 X (X'V^-1 X)^-1 X'V^-1 the slope of the REML criterion in the Lambda of one grouping factor is
+
+    2 sum over levels l of ([Z'P Z]_ll - (N / w) [Z'P r]_l [Z'P r]_l') Lambda,
+
+and that of ML has V^-1 in place of the first P. Both come from the Cholesky factor of the criterion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.linalg.lapack import dpotri, dtrtrs
+
+from psymem.fitting.criterion import Criterion, Evaluation
+
+
+def slopes(
+    criterion: Criterion, lambdas: Sequence[np.ndarray], found: Evaluation, sigma: float | None = None
+) -> list[np.ndarray]:
+    """Return the slope in each block's Lambda, K x K.
+
+    Parameters
+    ----------
+    criterion
+        With dense cross-products.
+    lambdas
+        The point.
+    found
+        Its evaluation.
+    sigma
+        Residual standard deviation held fixed; by default it is profiled out.
+    """
+    products = criterion.products
+    q2, size = products.q2, products.q2 + products.p
+    root = np.tril(found.factor[:size, :size])
+    solution, _ = dtrtrs(root, found.factor[size, :size], lower=1, trans=1)
+    inverse = _inverse(root, size if criterion.reml else q2, size)
+    weight = criterion.n_effective / found.weighted if sigma is None else 1 / sigma**2
+    plain = criterion.unexplained(found.eliminated)
+    half = _scale_columns(plain, criterion, lambdas[1:])
+    own = [_first(criterion, lambdas, found, inverse, solution, weight)]
+    left = half[:q2, :size]
+    score = plain[:q2, size] - left @ solution
+    for block, span in zip(products.blocks[1:], products.spans, strict=True):
+        levels, k = len(block.levels), block.width
+        rows = left[span].reshape(levels, k, size)
+        columns = inverse[:, span].reshape(size, levels, k)
+        trace = np.einsum("lam,mlb->ab", rows, columns)
+        outer = score[span].reshape(levels, k).T @ solution[span].reshape(levels, k)
+        own.append(2 * (trace - weight * outer))
+    return own
+
+
+def _inverse(root: np.ndarray, used: int, size: int) -> np.ndarray:
+    """Return the inverse of the first `used` rows and columns, padded with zeros."""
+    whole = np.zeros((size, size))
+    if used:
+        inverse, _ = dpotri(root[:used, :used], lower=1)
+        whole[:used, :used] = np.tril(inverse) + np.tril(inverse, -1).T
+    return whole
+
+
+def _scale_columns(plain: np.ndarray, criterion: Criterion, lambdas: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the matrix with Lambda on the columns of the other blocks only."""
+    half = plain.copy()
+    for one, span in zip(lambdas, criterion.products.spans, strict=True):
+        half[:, span] = (plain[:, span].reshape(len(plain), -1, len(one)) @ one).reshape(len(plain), -1)
+    return half
+
+
+def _first(
+    criterion: Criterion,
+    lambdas: Sequence[np.ndarray],
+    found: Evaluation,
+    inverse: np.ndarray,
+    solution: np.ndarray,
+    weight: float,
+) -> np.ndarray:
+    """Return the slope in the Lambda of the block that is eliminated level by level."""
+    products, own, first = criterion.products, criterion.products.own, lambdas[0]
+    levels, k = own.shape[:2]
+    others = np.asarray(products.first_others)
+    for one, span in zip(lambdas[1:], products.spans, strict=True):
+        if others is products.first_others:
+            others = others.copy()
+        others[:, span] = (others[:, span].reshape(len(others), -1, len(one)) @ one).reshape(len(others), -1)
+    table = np.hstack([others, products.first_rest[:, :-1]]).reshape(levels, k, -1)
+    inner = first.T @ own @ first + np.eye(k)
+    pulled = np.linalg.solve(inner, np.broadcast_to(first.T, inner.shape))
+    remaining = np.eye(k) - own @ found.eliminated
+    right = pulled @ table
+    left = remaining @ table
+    trace = (own @ np.swapaxes(pulled, 1, 2)).sum(axis=0)
+    trace = trace - np.einsum(
+        "lam,lbm->ab", (left.reshape(levels * k, -1) @ inverse).reshape(left.shape), right
+    )
+    rest = products.first_rest[:, -1].reshape(levels, k) - (table @ solution)
+    score = np.einsum("lab,lb->la", remaining, rest)
+    modes = np.einsum("lab,lb->la", pulled, rest)
+    return 2 * (trace - weight * score.T @ modes)

@@ -1,0 +1,205 @@
+"""Estimated marginal means and comparisons between them, as R's emmeans gives them.
+
+A marginal mean is the model's prediction for a combination of categories, averaged with equal weights over the other
+categories, numbers held at their mean. Degrees of freedom are the engine's (Satterthwaite for mixed models).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations, product
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtr, stdtrit
+
+from psymem.errors import FitError, UnknownNameError
+from psymem.fitting.coding import model_matrix
+from psymem.fitting.design import ModelData
+from psymem.fitting.expression import names
+from psymem.fitting.transforms import Columns, Factor, Numbers, Value
+
+if TYPE_CHECKING:
+    from psymem.fitting.result import Fit
+
+ADJUSTMENTS = ("tukey", "holm", "bonferroni", "none")
+WIDEST_GRID = 200_000
+
+
+def marginal_means(
+    fit: Fit, by: str | Sequence[str], *, at: Mapping[str, float] | None = None
+) -> pd.DataFrame:
+    """Estimate the mean of every combination of categories of `by`.
+
+    Parameters
+    ----------
+    fit
+        A fitted model.
+    by
+        One or more categorical predictors.
+    at
+        Values at which numeric predictors are held, instead of their means.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns of `by`, then estimate, se, df, ci_low, ci_high.
+    """
+    factors = _factors(fit, by)
+    grid, weights = _means_weights(fit, factors, at or {})
+    table = linear_estimates(fit, weights)
+    return pd.concat([grid, table[["estimate", "se", "df", "ci_low", "ci_high"]]], axis=1)
+
+
+def pairwise(
+    fit: Fit, by: str | Sequence[str], *, adjust: str = "tukey", at: Mapping[str, float] | None = None
+) -> pd.DataFrame:
+    """Compare the marginal means of `by` in pairs.
+
+    Parameters
+    ----------
+    fit, by, at
+        As for :func:`marginal_means`.
+    adjust
+        ``tukey``, ``holm``, ``bonferroni`` or ``none``; the p values are adjusted, intervals are per comparison.
+
+    Returns
+    -------
+    pandas.DataFrame
+        contrast ("none - double"), estimate, se, df, t, p, ci_low, ci_high.
+    """
+    if adjust not in ADJUSTMENTS:
+        raise UnknownNameError("adjustment", adjust, ADJUSTMENTS)
+    grid, weights = _means_weights(fit, _factors(fit, by), at or {})
+    labels = grid.astype(str).agg(" ".join, axis=1).tolist()
+    if len(labels) < 2:
+        raise FitError(f"There is one marginal mean only ({labels[0]}); nothing can be compared.")
+    pairs = list(combinations(range(len(labels)), 2))
+    table = linear_estimates(fit, np.asarray([weights[i] - weights[j] for i, j in pairs]))
+    table["p"] = adjusted(table, len(labels), adjust)
+    table.insert(0, "contrast", [f"{labels[i]} - {labels[j]}" for i, j in pairs])
+    return table
+
+
+def contrast(fit: Fit, weights: Mapping[str, float] | Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
+    """Estimate linear combinations of the fixed effects.
+
+    Parameters
+    ----------
+    fit
+        A fitted model.
+    weights
+        Term to weight, or a name to such a mapping for several combinations.
+
+    Returns
+    -------
+    pandas.DataFrame
+        contrast, estimate, se, df, t, p, ci_low, ci_high.
+    """
+    named = weights if all(isinstance(w, Mapping) for w in weights.values()) else {"contrast": weights}
+    terms = fit.coefficients.term.tolist()
+    matrix = np.zeros((len(named), len(terms)))
+    for k, one in enumerate(named.values()):
+        for term, weight in one.items():  # type: ignore[union-attr]
+            if term not in terms:
+                raise UnknownNameError("term", term, terms)
+            matrix[k, terms.index(term)] = weight
+    table = linear_estimates(fit, matrix)
+    table.insert(0, "contrast", list(named))
+    return table
+
+
+def linear_estimates(fit: Fit, weights: np.ndarray) -> pd.DataFrame:
+    """Return estimate, se, df, t, p, ci_low, ci_high of each row of `weights` (m x p) times the fixed effects."""
+    vcov = fit.vcov.to_numpy()
+    estimate = weights @ fit.coefficients.estimate.to_numpy()
+    se = np.sqrt(np.einsum("mi,ij,mj->m", weights, vcov, weights))
+    df_of = getattr(fit.state, "df", None)
+    df = df_of(weights, vcov) if df_of is not None else np.full(len(weights), np.inf)
+    finite = np.minimum(df, 1e10)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = estimate / se
+    half = stdtrit(finite, 0.5 + fit.spec.confidence / 2) * se
+    p = 2 * stdtr(finite, -np.abs(t))
+    low, high = estimate - half, estimate + half
+    return pd.DataFrame(
+        {"estimate": estimate, "se": se, "df": df, "t": t, "p": p, "ci_low": low, "ci_high": high}
+    )
+
+
+def adjusted(table: pd.DataFrame, n_means: int, adjust: str) -> np.ndarray:
+    """Return adjusted p values of the pairwise comparisons among `n_means` means."""
+    p, m = table.p.to_numpy(), len(table)
+    if adjust == "none" or m == 1:
+        return p
+    if adjust == "bonferroni":
+        return np.minimum(1.0, m * p)
+    if adjust == "holm":
+        return holm(p)
+    from scipy.stats import studentized_range
+
+    df = np.minimum(table["df"].to_numpy(), 1e5)
+    return np.asarray(studentized_range.sf(np.abs(table.t.to_numpy()) * np.sqrt(2), n_means, df), dtype=float)
+
+
+def holm(p: np.ndarray) -> np.ndarray:
+    """Return p values adjusted by Holm's method."""
+    order = np.argsort(p)
+    found = np.empty(len(p))
+    found[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * (len(p) - np.arange(len(p)))))
+    return found
+
+
+def _factors(fit: Fit, by: str | Sequence[str]) -> list[str]:
+    wanted = [by] if isinstance(by, str) else list(by)
+    for name in wanted:
+        if name not in fit.levels:
+            raise UnknownNameError(
+                "categorical predictor", name, fit.levels, "(marginal means are per category)"
+            )
+    return wanted
+
+
+def _means_weights(fit: Fit, by: list[str], at: Mapping[str, float]) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return the combinations of `by`, and for each the weights on the fixed effects (mean over the other factors)."""
+    data = fit.data
+    if data is None:
+        raise FitError("This fit does not hold its data, so marginal means cannot be computed.")
+    if data.dropped_columns:
+        raise FitError(
+            f"Marginal means need every effect, but {', '.join(data.dropped_columns)} could not be estimated. Simplify the formula."
+        )
+    needed = list(dict.fromkeys(n for factor in data.parsed.fixed.factors for n in names(factor)))
+    others = [name for name in needed if name in fit.levels and name not in by]
+    sizes = [len(fit.levels[name]) for name in [*by, *others]]
+    if np.prod(sizes, dtype=float) > WIDEST_GRID:
+        raise FitError(
+            f"The categories of {', '.join([*by, *others])} have too many combinations ({np.prod(sizes):.0f})."
+        )
+    matrix = _grid_matrix(data, needed, [*by, *others], sizes, at)
+    n_by = int(np.prod(sizes[: len(by)]))
+    combinations_ = list(product(*(fit.levels[name] for name in by)))
+    return pd.DataFrame(combinations_, columns=by), matrix.reshape(n_by, -1, matrix.shape[1]).mean(axis=1)
+
+
+def _grid_matrix(
+    data: ModelData, needed: list[str], factors: list[str], sizes: list[int], at: Mapping[str, float]
+) -> np.ndarray:
+    """Return the fixed-effects matrix for all combinations of `factors`, the last varying fastest."""
+    for name in at:
+        if not isinstance(data.columns.values.get(name), Numbers):
+            raise UnknownNameError("numeric predictor", name, [n for n in needed if n not in factors])
+    codes = np.indices(sizes).reshape(len(sizes), -1) if sizes else np.zeros((0, 1), dtype=int)
+    n = codes.shape[1]
+    values: dict[str, Value] = {}
+    for name in needed:
+        fitted = data.columns.values[name]
+        if isinstance(fitted, Factor):
+            values[name] = Factor(codes[factors.index(name)].astype(np.int32), fitted.levels)
+        else:
+            values[name] = Numbers(np.full((n, 1), at.get(name, float(fitted.values.mean()))))
+    matrix, _, _ = model_matrix(
+        data.parsed.fixed, Columns(values, np.arange(n) + 1, data.columns.memory), data.codings
+    )
+    return matrix

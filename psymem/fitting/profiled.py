@@ -1,0 +1,192 @@
+"""The default engine: linear mixed models as lme4 and lmerTest define them, without R.
+
+Sums of products are taken once (crossproducts), the criterion is evaluated from them (criterion) and minimised
+(optimise); degrees of freedom are Satterthwaite's (satterthwaite).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import scipy
+from scipy.linalg.lapack import dtrtrs
+
+from psymem._version import __version__
+from psymem.errors import EngineError, FitError
+from psymem.fitting.criterion import Criterion, Evaluation
+from psymem.fitting.crossproducts import order_terms, take
+from psymem.fitting.design import ModelData
+from psymem.fitting.gradient import slopes
+from psymem.fitting.inference import coefficient_table
+from psymem.fitting.least_squares import fit_least_squares
+from psymem.fitting.optimise import Optimum, search
+from psymem.fitting.parameters import Coordinates, orthonormalise
+from psymem.fitting.result import Fit
+from psymem.fitting.satterthwaite import Curvature, curvature, unscaled_covariance
+from psymem.fitting.spec import FitSpec
+from psymem.fitting.state import ProfiledState
+from psymem.fitting.variances import singular_parts, start_values, variance_table
+
+ENGINE = "profiled"
+NEGLIGIBLE = 1e-13
+"""A residual variance below this share of the response's variance counts as none."""
+
+
+def fit_profiled(spec: FitSpec, data: ModelData) -> Fit:
+    """Fit a linear mixed model; without random effects, a linear model.
+
+    Raises
+    ------
+    FitError
+        If the response does not vary, or is explained completely.
+    EngineError
+        If the family is not gaussian.
+    """
+    if spec.family != "gaussian":
+        raise EngineError(
+            f"The engine 'profiled' fits linear models only, not the {spec.family} family. Choose engine 'lme4', or, "
+            "for a formula without random effects, 'statsmodels'."
+        )
+    if not data.random:
+        return fit_least_squares(spec, data)
+    check_response(data)
+    changed, coordinates = orthonormalise(order_terms(data.random))
+    criterion = Criterion(take(data, changed), spec.reml)
+    found, theta, evaluation = _minimise(criterion, coordinates)
+    _check_residual(data, criterion, evaluation)
+    return _result(spec, data, coordinates, criterion, found, theta, evaluation)
+
+
+def check_response(data: ModelData) -> None:
+    """Refuse a response without variation."""
+    spread = float(np.ptp(data.response))
+    if spread <= 1e-14 * float(np.abs(data.response).max()):
+        raise FitError(
+            f"The response {data.response_name!r} has the same value ({data.response[0]:g}) in all {len(data.response)} "
+            "rows; there is no variation to explain."
+        )
+
+
+def _check_residual(data: ModelData, criterion: Criterion, evaluation: Evaluation) -> None:
+    centred = data.response - data.response.mean()
+    if not evaluation.weighted > NEGLIGIBLE * float(centred @ centred):
+        groups = ", ".join(dict.fromkeys(term.group for term in data.random))
+        raise FitError(
+            f"The response {data.response_name!r} is determined completely by the fixed effects and {groups}: no residual "
+            "variance is left, so nothing can be tested. Is the response an average per level, or a copy of a predictor?"
+        )
+
+
+def _minimise(criterion: Criterion, coordinates: Coordinates) -> tuple[Optimum, np.ndarray, Evaluation]:
+    """Return the optimum, lme4's theta and the evaluation there."""
+    blocks = criterion.products.blocks
+
+    def deviance(point: np.ndarray) -> float:
+        return criterion(coordinates.by_block(coordinates.split(point), blocks)).deviance
+
+    def slope(point: np.ndarray) -> np.ndarray:
+        lambdas = coordinates.by_block(coordinates.split(point), blocks)
+        return coordinates.from_blocks(slopes(criterion, lambdas, criterion(lambdas)), blocks)
+
+    exact = None if criterion.sparse else slope
+    found = search(deviance, start_values(criterion.products, coordinates), coordinates.diagonal, exact)
+    theta = coordinates.original(found.point)
+    theta[np.abs(theta) < 1e-7] = 0.0
+    evaluation = criterion(coordinates.by_block(coordinates.orthonormal(theta), blocks))
+    return found, theta, evaluation
+
+
+def _result(
+    spec: FitSpec,
+    data: ModelData,
+    coordinates: Coordinates,
+    criterion: Criterion,
+    found: Optimum,
+    theta: np.ndarray,
+    evaluation: Evaluation,
+) -> Fit:
+    products = criterion.products
+    sigma = float(np.sqrt(evaluation.weighted / criterion.n_effective))
+    inverse, _ = dtrtrs(products.triangle, np.eye(products.p))
+    vcov = sigma**2 * inverse @ unscaled_covariance(evaluation, products.q2, products.p) @ inverse.T
+    bent = curvature(criterion, coordinates, theta, sigma, evaluation)
+    state = ProfiledState(spec, data, coordinates, criterion, theta, evaluation, sigma, bent)
+    df = bent.df(np.eye(products.p), vcov)
+    table = coefficient_table(data.names, state.beta, np.sqrt(np.diag(vcov)), df, spec.confidence)
+    variances = variance_table(coordinates, theta, sigma)
+    singular = singular_parts(coordinates, theta)
+    fit = Fit(
+        spec=spec,
+        coefficients=table,
+        variance_components=variances,
+        n_obs=products.n,
+        n_groups={term.group: len(term.levels) for term in coordinates.terms},
+        loglik=-evaluation.deviance / 2,
+        n_parameters=products.p + len(theta) + 1,
+        converged=found.converged,
+        singular=bool(singular),
+        sigma=sigma,
+        vcov=pd.DataFrame(vcov, list(data.names), list(data.names)),
+        warnings=[*data.notes, *_warnings(data, coordinates, found, singular, bent)],
+        engine=ENGINE,
+        versions={"psymem": __version__, "numpy": np.__version__, "scipy": scipy.__version__},
+        levels=data.levels,
+        contrasts=data.contrasts,
+        dropped_rows=data.dropped_rows,
+        dropped_columns=list(data.dropped_columns),
+        optimiser=_facts(criterion, found, theta),
+        data=data,
+        state=state,
+    )
+    if spec.intervals == "profile":
+        from psymem.fitting.intervals import with_profile_intervals
+
+        return with_profile_intervals(fit)
+    return fit
+
+
+def _facts(criterion: Criterion, found: Optimum, theta: np.ndarray) -> dict[str, object]:
+    return {
+        "method": "BFGS, unbounded in theta",
+        "evaluations": criterion.evaluations,
+        "iterations": found.iterations,
+        "starts": found.starts,
+        "largest_gradient": float(np.abs(found.gradient).max()),
+        "deviance": float(found.value),
+        "theta": theta.tolist(),
+    }
+
+
+def dropped_sentence(dropped: tuple[str, ...]) -> str:
+    """Say which fixed effects were left out."""
+    listed = ", ".join(dropped)
+    return f"The fixed effects are not independent: {listed} left out, since the other columns determine {'it' if len(dropped) == 1 else 'them'}."
+
+
+def _warnings(
+    data: ModelData, coordinates: Coordinates, found: Optimum, singular: list[str], bent: Curvature
+) -> list[str]:
+    """Return what a reader should know, in plain sentences."""
+    said = []
+    if data.dropped_columns:
+        said.append(dropped_sentence(data.dropped_columns))
+    for term, collinear in zip(coordinates.terms, coordinates.collinear, strict=True):
+        if collinear:
+            said.append(
+                f"The columns {', '.join(term.names)} of the random effects for {term.group} determine one another; their "
+                "variances cannot be told apart. Leave one of them out."
+            )
+    if singular:
+        said.append(
+            f"The fit is singular: {'; '.join(singular)}. The random effects may be too complex for these data."
+        )
+    if not found.converged:
+        said.append(
+            f"The optimiser stopped before it had converged (largest slope {np.abs(found.gradient).max():.2g}); do not report "
+            "these estimates. Simplify the random effects or rescale the predictors."
+        )
+    elif not bent.positive:
+        said.append(
+            "The deviance is not curved upwards at the optimum, so the degrees of freedom are approximate."
+        )
+    return said

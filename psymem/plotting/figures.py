@@ -1,0 +1,176 @@
+"""Whole figures of a factorial design: panels of condition means, and the effects item by item."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from psymem.plotting.by_item import draw_by_item
+from psymem.plotting.conditions import draw_conditions
+from psymem.plotting.style import COLUMN_WIDTH, FULL_WIDTH, Look, label, looks, paper_style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def means_figure(
+    plotted: pd.DataFrame, *, columns: int, width: float = FULL_WIDTH, legend_title: str = "", note: str = ""
+) -> Figure:
+    """Draw one panel of condition means for each ``panel`` of the table.
+
+    Parameters
+    ----------
+    plotted
+        ``panel, title, measure, condition, group, group_title, series, mean, ci_low, ci_high``, rows in
+        drawing order.
+    columns
+        Panels beside one another.
+    width
+        Inches.
+    legend_title
+        What the series are.
+    note
+        What the bars are; written below the panels.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    panels = list(dict.fromkeys(plotted["panel"]))
+    rows = -(-len(panels) // columns)
+    series_looks = looks(list(dict.fromkeys(plotted["series"])))
+    lines = textwrap.wrap(note, int(width * 18.5))
+    legend, foot = 0.24, 0.125 * len(lines) + 0.04
+    height = rows * 2.0 + legend + foot
+    with paper_style():
+        figure, axes = _grid(rows, columns, width, height, bottom=legend + foot)
+        for ax, panel in zip(axes, panels, strict=False):
+            _panel(ax, plotted[plotted["panel"] == panel], series_looks)
+        for ax in axes[len(panels) :]:
+            ax.set_visible(False)
+        _legend(figure, series_looks, legend_title, y=foot / height)
+        figure.text(
+            0.01, 0.03 / height, "\n".join(lines), fontsize=7, va="bottom", color="0.25", linespacing=1.15
+        )
+        _freeze(figure)
+    return figure
+
+
+def by_item_figure(
+    values: pd.DataFrame,
+    summary: pd.DataFrame,
+    effect_labels: Mapping[str, str],
+    *,
+    titles: Mapping[str, str],
+    width: float = FULL_WIDTH,
+    note: str = "",
+) -> Figure:
+    """Draw each effect item by item: one row of panels per model, one panel per measure.
+
+    Parameters
+    ----------
+    values, summary
+        From `psymem.designs.means.by_item_effects` and `by_item_summary`, one region.
+    effect_labels
+        Effect name -> what the axis says, from top to bottom.
+    titles
+        Model -> title of its panels.
+    width
+        Inches.
+    note
+        Written below the panels.
+    """
+    models, measures = list(dict.fromkeys(values["model"])), list(dict.fromkeys(values["measure"]))
+    lines = textwrap.wrap(note, int(width * 18.5))
+    foot = 0.125 * len(lines) + 0.06
+    panel_height = 0.27 * len(effect_labels) + 0.85
+    height = panel_height * len(models) + foot
+    with paper_style():
+        figure, axes = _grid(len(models), len(measures), width, height, bottom=foot)
+        for row, model in enumerate(models):
+            for column, measure in enumerate(measures):
+                ax = axes[row * len(measures) + column]
+                _by_item_panel(ax, values, summary, (model, measure), effect_labels)
+                ax.set_title(titles.get(model, model))
+                if column:
+                    ax.set_yticklabels([])
+        figure.text(
+            0.01, 0.03 / height, "\n".join(lines), fontsize=7, va="bottom", color="0.25", linespacing=1.15
+        )
+        _freeze(figure)
+    return figure
+
+
+def _freeze(figure: Figure) -> None:
+    """Lay the figure out once, so that saving it in several formats is quick and gives the same layout."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+
+
+def _by_item_panel(
+    ax: Axes,
+    values: pd.DataFrame,
+    summary: pd.DataFrame,
+    which: tuple[str, str],
+    effect_labels: Mapping[str, str],
+) -> None:
+    model, measure = which
+    own = [f[(f["model"] == model) & (f["measure"] == measure)] for f in (values, summary)]
+    draw_by_item(own[0], own[1], ax, list(effect_labels))
+    ax.set_yticklabels(list(effect_labels.values()))
+    ax.set_xlabel(f"effect on\n{label(measure)}")
+
+
+def _grid(rows: int, columns: int, width: float, height: float, bottom: float) -> tuple[Figure, list[Axes]]:
+    """Make a figure whose panels leave `bottom` inches free below them."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    padding = {"w_pad": 0.04, "h_pad": 0.04, "wspace": 0.03}
+    engine = figure.get_layout_engine()
+    engine.set(rect=(0, bottom / height, 1, 1 - bottom / height), **padding)  # type: ignore
+    axes = figure.subplots(rows, columns, squeeze=False)
+    return figure, list(axes.ravel())
+
+
+def _panel(ax: Axes, part: pd.DataFrame, series_looks: Mapping[str, Look]) -> None:
+    draw_conditions(part, ax, series_looks)
+    first = part.iloc[0]
+    ax.set_title(first["title"])
+    ax.set_ylabel(label(first["measure"]))
+    ax.set_xlabel(first["group_title"], labelpad=13 if (part["group"] != "").any() else 2)
+
+
+def _legend(figure: Figure, series_looks: Mapping[str, Look], title: str, y: float) -> None:
+    """Put the legend in one line below the panels."""
+    from matplotlib.lines import Line2D
+
+    if len(series_looks) < 2:
+        return
+    heading = [Line2D([], [], linestyle="none", label=f"{title}:")] if title else []
+    marks = [
+        Line2D([], [], linestyle="none", marker=look.marker, color=look.colour, markersize=4, label=name)
+        for name, look in series_looks.items()
+    ]
+    figure.legend(
+        handles=heading + marks,
+        loc="lower center",
+        bbox_to_anchor=(0.5, y),
+        ncols=len(heading + marks),
+        frameon=False,
+        handletextpad=0.0,
+        handlelength=1.3,
+        columnspacing=0.7,
+        borderaxespad=0.1,
+    )
+
+
+def column_layout(n_panels: int) -> tuple[int, float]:
+    """Columns and width of a figure that fits one column of a page."""
+    return min(2, n_panels), COLUMN_WIDTH
