@@ -85,7 +85,9 @@ class LoadedModel:
             hidden = getattr(out, "last_hidden_state", None)
             found = None if hidden is None else self.network.get_output_embeddings()(hidden)
             scale = float(expected.abs().max())
-            self._head_apart = found is not None and torch.allclose(found, expected, atol=1e-5 * max(scale, 1.0))
+            self._head_apart = found is not None and torch.allclose(
+                found, expected, atol=1e-5 * max(scale, 1.0)
+            )
         return self._head_apart
 
 
@@ -94,7 +96,9 @@ def read_config(path: Path, name: str) -> Any:
     try:
         return AutoConfig.from_pretrained(**_source(path))
     except Exception as error:  # transformers raises many kinds
-        raise CheckpointError(f"{name} cannot be read as a model of transformers: {_first_line(error)}") from error
+        raise CheckpointError(
+            f"{name} cannot be read as a model of transformers: {_first_line(error)}"
+        ) from error
 
 
 def load_model(path: Path, name: str, config: Any, device: str, dtype: str) -> LoadedModel:
@@ -116,9 +120,9 @@ def load_model(path: Path, name: str, config: Any, device: str, dtype: str) -> L
         tokenizer = AutoTokenizer.from_pretrained(**source)
     except Exception as error:  # transformers raises many kinds
         raise CheckpointError(f"{name} has no tokenizer that can be read: {_first_line(error)}") from error
-    safe = {} if path.is_file() else {"use_safetensors": True}
+    safe: dict[str, Any] = {} if path.is_file() else {"use_safetensors": True}
     try:
-        network = AutoModelForCausalLM.from_pretrained(**source, **safe, dtype=PRECISIONS[dtype])
+        network: Any = AutoModelForCausalLM.from_pretrained(**source, **safe, dtype=PRECISIONS[dtype])
     except Exception as error:  # transformers raises many kinds
         raise CheckpointError(f"The weights of {name} cannot be loaded: {_first_line(error)}") from error
     try:
