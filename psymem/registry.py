@@ -53,6 +53,16 @@ MEASURES = Registry(
         "surprisal": "psymem.measures.surprisal:Surprisal",
         "relative-attention": "psymem.measures.relative_attention:RelativeAttention",
         "attention-entropy": "psymem.measures.attention_entropy:AttentionEntropy",
+        "entropy": "psymem.measures.entropy:Entropy",
+        "entropy-reduction": "psymem.measures.entropy_reduction:EntropyReduction",
+        "normalised-attention-entropy": "psymem.measures.normalised_attention_entropy"
+        ":NormalisedAttentionEntropy",
+        "attention-entropy-change": "psymem.measures.attention_entropy_change:AttentionEntropyChange",
+        "attention-shift": "psymem.measures.attention_shift:AttentionShift",
+        "attention-transport": "psymem.measures.attention_transport:AttentionTransport",
+        "surprisal-uncorrected": "psymem.measures.surprisal:UncorrectedSurprisal",
+        "n-tokens": "psymem.measures.n_tokens:NTokens",
+        "context-length": "psymem.measures.context_length:ContextLength",
     },
 )
 

@@ -24,6 +24,8 @@ from psymem.trace import Trace
 
 WORDS_AT_ONCE = 50_000
 """Words scored before their rows are handed on; bounds memory on large corpora."""
+WITH_ATTENTION = 5_000
+"""The same where attention is kept, which takes a number for each pair of tokens of a text and each head."""
 
 Texts: TypeAlias = str | Sequence[str] | Sequence[Sequence[str]] | pd.DataFrame
 Models = str | Path | Backend | Sequence[str | Path | Backend]
@@ -113,9 +115,11 @@ class Run:
             _reading_units(self.words, backend)  # refuses texts that are too long
 
     def chunks(
-        self, words_at_once: int = WORDS_AT_ONCE, progress: ScoreProgress | None = None
+        self, words_at_once: int | None = None, progress: ScoreProgress | None = None
     ) -> Iterator[pd.DataFrame]:
         """Yield SCORES in pieces of whole texts, all of one model before the next."""
+        keeps_attention = any("attention" in m.requires for m in self.measures)
+        words_at_once = words_at_once or (WITH_ATTENTION if keeps_attention else WORDS_AT_ONCE)
         for backend in self.backends:
             texts = _reading_units(self.words, backend)
             done = 0

@@ -39,6 +39,8 @@ class Trace:
         T).
     entropy
         (T,) float64: entropy (nats) of the next-token distribution from which the token was drawn, or None.
+    entropy_after
+        Entropy (nats) of what is expected after the last token; NaN where it is not known.
     boundary
         (T + 1,) float64: natural log of p(a word begins | the first i tokens), where the tokenizer marks word
         beginnings; 0 at the start of the text. None where every token is a word or no
@@ -55,6 +57,7 @@ class Trace:
     attention_bos: np.ndarray | None = None
     attention_heads: tuple[tuple[int, int], ...] | None = None
     entropy: np.ndarray | None = None
+    entropy_after: float = float("nan")
     boundary: np.ndarray | None = None
     extras: dict[str, np.ndarray] = field(default_factory=dict)
 

@@ -14,6 +14,7 @@ from psymem.backends.recurrent import RecurrentBackend
 from psymem.errors import DataError, MeasureError, ModelError, UnknownNameError
 from psymem.measures.relative_attention import RelativeAttention
 from psymem.measures.surprisal import Surprisal
+from psymem.registry import MEASURES
 from psymem.scoring import Run, as_words, score
 from psymem.tables import SCORES, check
 
@@ -71,8 +72,8 @@ def test_pieces_of_any_size_give_the_same_rows():
 
 def test_settings_of_a_measure_apply(items):
     frame = score(items, "toy", [RelativeAttention(heads=((1, 0),))])
-    assert frame.loc[5:, "relative_attention_1_0"].between(0, 1).all()
-    assert frame.loc[:4, "relative_attention_1_0"].isna().all()
+    assert frame.loc[5:, "relative_attention_L1H0"].between(0, 1).all()
+    assert frame.loc[:4, "relative_attention_L1H0"].isna().all()
     assert frame["condition"].eq("A").all()
 
 
@@ -135,8 +136,8 @@ def test_unknown_names_offer_near_ones():
     with pytest.raises(UnknownNameError) as caught:
         score(TEXTS, "toy", "suprisal")
     assert str(caught.value) == (
-        "There is no measure called 'suprisal'. Did you mean 'surprisal'? "
-        "Known: attention-entropy, relative-attention, surprisal."
+        "There is no measure called 'suprisal'. Did you mean 'surprisal' or 'surprisal-uncorrected'? "
+        f"Known: {', '.join(sorted(MEASURES.names()))}."
     )
 
 

@@ -53,7 +53,7 @@ class Backend(Protocol):
             What to call each text in messages; its number otherwise.
         needs
             The part of `provides` that will be looked at; the rest may be left out. "attention 4:3" asks for
-            one head (layer 4, head 3). None for everything.
+            one head (layer 4, head 3), "attention last" for the last layer. None for everything.
         """
         ...
 

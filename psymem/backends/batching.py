@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
+LAST_LAYER = "attention last"
+"""What a measure asks for that reads every head of the last layer."""
 
 
 @dataclass(frozen=True)
@@ -98,5 +102,5 @@ def shared_states(batch: Sequence[np.ndarray], bos: bool) -> tuple[np.ndarray, l
 
 def wanted_heads(needs: frozenset[str]) -> tuple[tuple[int, int], ...]:
     """Return the (layer, head) pairs asked for as "attention LAYER:HEAD", sorted."""
-    pairs = (n.removeprefix("attention ").split(":") for n in needs if n.startswith("attention "))
+    pairs = (n.removeprefix("attention ").split(":") for n in needs if re.match(r"attention \d", n))
     return tuple(sorted((int(layer), int(head)) for layer, head in pairs))

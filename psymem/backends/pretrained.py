@@ -20,7 +20,14 @@ from torch import Tensor
 
 from psymem.alignment import Alignment
 from psymem.backends.base import Progress, check_texts, sentence_case, text_name
-from psymem.backends.batching import Window, batches_by_length, cut_windows, shared_states, wanted_heads
+from psymem.backends.batching import (
+    LAST_LAYER,
+    Window,
+    batches_by_length,
+    cut_windows,
+    shared_states,
+    wanted_heads,
+)
 from psymem.backends.expectation import Expectation, expect
 from psymem.backends.pretrained_model import LoadedModel, load_model, read_config
 from psymem.backends.subwords import SubwordTokenizer
@@ -174,7 +181,7 @@ class PretrainedBackend:
 
     def _compute(self, batch: list[Window], wanted: frozenset[str]) -> list[dict[str, Any]]:
         """Return, for each window, arrays over the tokens it scores."""
-        heads = wanted_heads(wanted)
+        heads = self._heads(wanted)
         hidden, attention = self.model.states(self._padded(batch), bool(heads) or "attention" in wanted)
         found, states = self._expectation(hidden, batch, entropy="entropy" in wanted)
         weights = self._weights(attention, heads)
@@ -184,7 +191,7 @@ class PretrainedBackend:
             own = states[row][window.scored_from :]
             arrays: dict[str, Any] = {"logprob": found.logprob[start : start + n]}
             if found.entropy is not None:
-                arrays["entropy"] = np.append(found.entropy, np.nan)[own[:-1]]
+                arrays["entropy"] = np.append(found.entropy, np.nan)[own]
             if found.beginning is not None:
                 arrays["boundary"] = np.append(found.beginning, np.nan)[own]
             if weights is not None:
@@ -210,7 +217,7 @@ class PretrainedBackend:
         """Probabilities in every state that is needed, and which state each window is in after each token."""
         where, states = shared_states([w.ids for w in batch], self._opens)
         scored = [s[w.scored_from :] for s, w in zip(states, batch, strict=True)]
-        last = slice(None) if self.tokenizer.beginnings is not None else slice(-1)
+        last = slice(None) if entropy or self.tokenizer.beginnings is not None else slice(-1)
         used = np.unique(np.concatenate([s[last] for s in scored]))
         used = used[used >= 0]
         compact = np.full(len(where) + 1, -1)  # the last entry stands for "before anything was read"
@@ -232,6 +239,11 @@ class PretrainedBackend:
         """(V,) 1 for tokens that begin a word, where the vocabulary marks them."""
         begins = self.tokenizer.beginnings
         return None if begins is None else torch.from_numpy(begins).float().to(self.device)
+
+    def _heads(self, wanted: frozenset[str]) -> tuple[tuple[int, int], ...]:
+        """(layer, head) pairs asked for one by one or as the last layer; () for all, or none."""
+        last = [(self.model.layers - 1, h) for h in range(self.model.heads)] if LAST_LAYER in wanted else []
+        return () if "attention" in wanted else tuple(sorted({*wanted_heads(wanted), *last}))
 
     def _weights(
         self, attention: tuple[Tensor, ...], heads: tuple[tuple[int, int], ...]
@@ -259,13 +271,15 @@ class PretrainedBackend:
     ) -> Trace:
         """Put the windows of a text together again."""
         parts = sorted(parts, key=lambda part: part[0].start)
-        joined: dict[str, np.ndarray] = {
-            k: np.concatenate([p[k] for _, p in parts]) for k in ("logprob", "entropy") if k in parts[0][1]
-        }
-        if "boundary" in parts[0][1]:
-            within = [p["boundary"][:-1] for _, p in parts]
-            joined["boundary"] = np.concatenate([*within, parts[-1][1]["boundary"][-1:]])
+        joined: dict[str, Any] = {"logprob": np.concatenate([p["logprob"] for _, p in parts])}
+        for name in {"entropy", "boundary"} & parts[0][1].keys():  # one more than tokens
+            within = [p[name][:-1] for _, p in parts]
+            joined[name] = np.concatenate([*within, parts[-1][1][name][-1:]])
+        if "boundary" in joined:
             joined["boundary"][0] = 0.0  # a text begins with a word
+        if "entropy" in joined:
+            joined["entropy_after"] = float(joined["entropy"][-1])
+            joined["entropy"] = joined["entropy"][:-1]
         seen = np.concatenate([np.arange(w.scored_from, len(w.ids)) for w, _ in parts])
         return Trace(
             tokens=alignment.tokens,
@@ -273,9 +287,9 @@ class PretrainedBackend:
             oov=alignment.ids == (-1 if self.tokenizer.unknown_id is None else self.tokenizer.unknown_id),
             attention=parts[0][1].get("attention"),
             attention_bos=parts[0][1].get("attention_bos"),
-            attention_heads=wanted_heads(wanted) or None,
+            attention_heads=self._heads(wanted) or None,
             extras={"context_tokens": seen},
-            **joined,  # type: ignore[arg-type]
+            **joined,
         )
 
 

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from psymem.alignment import Alignment, align_pieces
 from psymem.backends.base import Progress, check_texts, sentence_case, text_name
-from psymem.backends.batching import batches_by_length, shared_states, wanted_heads
+from psymem.backends.batching import batches_by_length, shared_states
 from psymem.backends.expectation import expect
 from psymem.checkpoints import Checkpoint, describe
 from psymem.errors import ModelError
@@ -156,7 +156,8 @@ class RecurrentBackend:
         output = self.stored.network(self._padded(batch))
         wanted = self.provides if needs is None else needs
         logprob, entropy = self._expectation(output.hidden, batch, entropy="entropy" in wanted)
-        wanted = wanted | ({"attention"} if wanted_heads(wanted) else set())
+        states = np.cumsum([0, *(len(a.ids) + 1 for a in batch)])  # where each sentence's entropies start
+        wanted = wanted | ({"attention"} if any(n.startswith("attention") for n in wanted) else set())
         observed = {
             k: v.float().cpu().numpy() for k, v in self.architecture.observe(output).items() if k in wanted
         }
@@ -170,7 +171,8 @@ class RecurrentBackend:
                 logprob=logprob[start : start + n],
                 oov=alignment.ids == self._unknown[1],
                 attention=None if attention is None else self._between_tokens(attention[row], n),
-                entropy=None if entropy is None else entropy[start : start + n],
+                entropy=None if entropy is None else entropy[states[row] : states[row] + n],
+                entropy_after=float("nan") if entropy is None else float(entropy[states[row] + n]),
                 extras={k: v[row, self.bos : self.bos + n] for k, v in observed.items()},
             )
             start += n
@@ -195,23 +197,26 @@ class RecurrentBackend:
     def _expectation(
         self, hidden: Tensor, batch: Sequence[Alignment], *, entropy: bool
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return log-probability of each token of the batch and entropy of what was expected there.
+        """Return log-probability of each token of the batch and entropy of what was expected.
 
-        Both are (N,) for N tokens in all. Sentences that begin alike (the conditions of an item) share their
-        expectations, computed once.
+        (N,) for N tokens in all, and (N + B,): at each token of the B sentences and after its last one.
+        Sentences that begin alike (the conditions of an item) share their expectations, computed once.
         """
         where, states = shared_states([a.ids for a in batch], self.bos)
-        met_in = np.concatenate([s[:-1] for s in states])
-        used, state = np.unique(met_in, return_inverse=True)
-        state = state - (used[:1] == -1).sum()
-        used = where[used[used >= 0]]
+        used = np.unique(np.concatenate([s if entropy else s[:-1] for s in states]))
+        used = used[used >= 0]
+        compact = np.full(len(where) + 1, -1)  # the last entry stands for "before anything was read"
+        compact[used] = np.arange(len(used))
+        used = where[used]
+        state = compact[np.concatenate([s[:-1] for s in states])]
         rows = hidden[torch.from_numpy(used[:, 0]), torch.from_numpy(used[:, 1])]
         token = np.concatenate([a.ids for a in batch])
         size = int(self.stored.config["vocab_size"])
         found = expect(rows, self._logits, size, state, token, entropy=entropy)
         if found.entropy is None:
             return found.logprob, None
-        return found.logprob, np.append(found.entropy, np.nan)[state]  # state -1: nothing was expected
+        every = compact[np.concatenate(states)]
+        return found.logprob, np.append(found.entropy, np.nan)[every]  # state -1: nothing was expected
 
     def _logits(self, hidden: Tensor) -> Tensor:
         """(n, V) logits; what can never come next (padding, BOS) has none."""

@@ -69,14 +69,17 @@ class ToyBackend:
             size=(N_BOXES + 1, N_BOXES)
         )  # row: last piece; last row: BOS
         logprob = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
-        before = np.concatenate([[N_BOXES], aligned.ids[:-1]]).astype(np.int64)[: len(aligned.ids)]
+        states = np.concatenate([[N_BOXES], aligned.ids]).astype(np.int64)
+        before = states[:-1]
+        entropy = -(np.exp(logprob) * logprob).sum(-1)
         return Trace(
             tokens=aligned.tokens,
             word_index=aligned.word_index,
             logprob=logprob[before, aligned.ids],
             oov=np.array([not t.isascii() for t in aligned.tokens], dtype=bool),
             attention=self._attention(aligned.ids),
-            entropy=-(np.exp(logprob) * logprob).sum(-1)[before],
+            entropy=entropy[before],
+            entropy_after=float(entropy[states[-1]]),
         )
 
     def _attention(self, ids: np.ndarray) -> np.ndarray:

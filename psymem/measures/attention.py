@@ -43,8 +43,8 @@ class AttentionReading:
 
     @property
     def suffixes(self) -> tuple[str, ...]:
-        """What each head adds to a column's name: "" for the mean over heads, else "_layer_head"."""
-        return tuple(f"_{layer}_{head}" for layer, head in self.heads) or ("",)
+        """What each head adds to a column's name: "" for the mean over heads, else "_L4H3"."""
+        return head_suffixes(self.heads)
 
     def between_words(self, trace: Trace, n_words: int) -> np.ndarray:
         """Return (heads, n_words, n_words): weight at query word i on word j, summed over the pieces of j.
@@ -56,7 +56,9 @@ class AttentionReading:
         MeasureError
             If the model has no such head, or no attention.
         """
-        chosen = np.stack([_head(trace, *pair) for pair in self.heads]) if self.heads else _mean_head(trace)
+        chosen = (
+            np.stack([one_head(trace, *pair) for pair in self.heads]) if self.heads else _mean_head(trace)
+        )
         to_words = sum_over_words(chosen, trace.word_index, n_words, empty=0.0)  # (heads, T, n_words)
         return self._rows(to_words, trace, n_words)
 
@@ -72,6 +74,11 @@ class AttentionReading:
         return rows
 
 
+def head_suffixes(heads: tuple[tuple[int, int], ...]) -> tuple[str, ...]:
+    """What each (layer, head) adds to a column's name: "_L4H3"; ("",) where none was chosen."""
+    return tuple(f"_L{layer}H{head}" for layer, head in heads) or ("",)
+
+
 def _mean_head(trace: Trace) -> np.ndarray:
     """(1, T, T): mean over all heads of all layers."""
     if trace.attention is None:
@@ -81,15 +88,16 @@ def _mean_head(trace: Trace) -> np.ndarray:
     return trace.attention.mean((0, 1), dtype=np.float64)[None]
 
 
-def _head(trace: Trace, layer: int, head: int) -> np.ndarray:
-    """(T, T): weights of one head."""
+def one_head(trace: Trace, layer: int, head: int, weights: np.ndarray | None = None) -> np.ndarray:
+    """(T, T): weights of one head; or its part of `weights`, an array laid out like the trace's attention."""
     if trace.attention is None:
         raise MeasureError("The model gave no attention for this text.")
+    weights = trace.attention if weights is None else weights
     if trace.attention_heads is not None:
         if (layer, head) not in trace.attention_heads:
             raise MeasureError(f"The model was not asked for head {layer}:{head}.")
-        return trace.attention[0, trace.attention_heads.index((layer, head))]
-    layers, heads = trace.attention.shape[:2]
+        return weights[0, trace.attention_heads.index((layer, head))]
+    layers, heads = weights.shape[:2]
     if not (0 <= layer < layers and 0 <= head < heads):
         raise MeasureError(no_such_head(layer, head, layers, heads))
-    return trace.attention[layer, head]
+    return weights[layer, head]

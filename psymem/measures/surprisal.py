@@ -26,6 +26,10 @@ class Surprisal:
     ----------
     corrected
         Whether to apply the boundary correction where the model gives what it needs.
+
+    See Also
+    --------
+    UncorrectedSurprisal : the same without correction, under a name of its own.
     """
 
     name: ClassVar[str] = "surprisal"
@@ -46,3 +50,17 @@ class Surprisal:
             first, last = trace.first_pieces(n_words), trace.last_pieces(n_words)
             logprob = logprob + trace.boundary[last + 1] - trace.boundary[first]
         return {self.columns[0]: nats_to_bits(-logprob) + 0.0}  # no negative zero
+
+
+@dataclass(frozen=True)
+class UncorrectedSurprisal:
+    """The plain sum of a word's token surprisals, without the correction that `Surprisal` makes."""
+
+    name: ClassVar[str] = "surprisal-uncorrected"
+    requires: ClassVar[frozenset[str]] = frozenset({"logprob"})
+    roles: ClassVar[tuple[str, ...]] = ()
+    columns: ClassVar[tuple[str, ...]] = ("surprisal_uncorrected_bits",)
+
+    def __call__(self, trace: Trace, words: pd.DataFrame) -> dict[str, np.ndarray]:
+        """Return (n_words,) bits."""
+        return Surprisal(corrected=False)(trace, words)

@@ -15,6 +15,7 @@ from psymem.cli.app import build
 from psymem.cli.effects_table import effects_table
 from psymem.designs.effects import CONDITIONS
 from psymem.errors import PsymemError
+from psymem.registry import MEASURES
 
 NOUNS = [
     ("museum", "statue"),
@@ -154,8 +155,8 @@ def test_another_design_with_formula_levels_and_contrasts(tmp_path):
 # bad input --------------------------------------------------------------------------------------------------
 def test_unknown_measure(stimuli, tmp_path):
     assert message("-m", "toy", "--stimuli", stimuli, "--measure", "suprisal", "--out", tmp_path / "o") == (
-        "There is no measure called 'suprisal'. Did you mean 'surprisal'? "
-        "Known: attention-entropy, relative-attention, surprisal."
+        "There is no measure called 'suprisal'. Did you mean 'surprisal' or 'surprisal-uncorrected'? "
+        f"Known: {', '.join(sorted(MEASURES.names()))}."
     )
     assert list(tmp_path.iterdir()) == []
 

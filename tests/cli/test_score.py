@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from psymem import checkpoints
 from psymem.cli.app import build
 from psymem.errors import PsymemError
+from psymem.registry import MEASURES
 from psymem.scoring import score
 
 
@@ -101,8 +102,8 @@ def test_mistakes_end_with_code_2_and_one_line(text):
     assert finished.returncode == 2
     assert finished.stdout == ""
     assert finished.stderr == (
-        "psymem: There is no measure called 'suprisal'. Did you mean 'surprisal'? "
-        "Known: attention-entropy, relative-attention, surprisal.\n"
+        "psymem: There is no measure called 'suprisal'. Did you mean 'surprisal' or 'surprisal-uncorrected'? "
+        f"Known: {', '.join(sorted(MEASURES.names()))}.\n"
     )
 
 
@@ -120,7 +121,7 @@ def test_models_are_listed_and_described(two_models):
     assert "random weights for tests" in listed
     assert [m["name"] for m in json.loads(run("models", "list", "--json"))] == ["cbr-rnn/1", "cbr-rnn/2"]
     facts = json.loads(run("models", "show", "cbr-rnn/2", "--json"))
-    assert facts["measures"] == ["surprisal", "relative-attention", "attention-entropy"]
+    assert facts["measures"] == MEASURES.names()
     assert "gives: attention, entropy, logprob" in run("models", "show", "cbr-rnn/2").splitlines()
 
 

@@ -56,7 +56,7 @@ def test_the_row_of_a_word_in_pieces_is_stated(query, expected):
 def test_heads_have_a_column_each_and_their_mean_is_the_default():
     both = trace(WEIGHTS, OTHER)
     found = RelativeAttention(heads=((0, 0), (0, 1)))(both, MARKED)
-    assert list(found) == ["relative_attention_0_0", "relative_attention_0_1"]
+    assert list(found) == ["relative_attention_L0H0", "relative_attention_L0H1"]
     np.testing.assert_allclose([v[3] for v in found.values()], [0.3 / 0.9, 1 / 3])
     mean = RelativeAttention()(both, MARKED)["relative_attention"]
     np.testing.assert_allclose(mean[3], (0.3 + 0.25) / (0.9 + 0.75))

@@ -19,7 +19,7 @@ def test_names_become_measures_once():
 def test_heads_go_to_measures_of_attention():
     found = with_heads(["surprisal", "attention-entropy"], "4:3,0:11")
     assert found == [Surprisal(), AttentionEntropy(heads=((4, 3), (0, 11)))]
-    assert found[1].columns == ("attention_entropy_4_3_bits", "attention_entropy_0_11_bits")
+    assert found[1].columns == ("attention_entropy_L4H3_bits", "attention_entropy_L0H11_bits")
     assert found[1].needs == {"attention 4:3", "attention 0:11"}
     assert with_heads(["attention-entropy"], "") == [AttentionEntropy()]
 
