@@ -39,6 +39,7 @@ def score(
     models: Models = "cbr-rnn",
     measures: Measures = ("surprisal",),
     *,
+    lower_case: bool = False,
     progress: ScoreProgress | None = None,
 ) -> pd.DataFrame:
     """Score every word with every model.
@@ -53,6 +54,8 @@ def score(
         A name, directory or backend, or a list of them; "cbr-rnn" is every bundled CBR-RNN.
     measures
         Measure names, or measures with settings such as ``RelativeAttention(query="last")``.
+    lower_case
+        Whether models read the words in lower case; the rows keep them as they are.
     progress
         Called as sentences are finished.
 
@@ -81,7 +84,7 @@ def score(
     >>> list(frame.columns)
     ['text_id', 'sentence_id', 'word_id', 'word', 'model', 'oov', 'surprisal_bits']
     """
-    run = Run(texts, models, measures)
+    run = Run(texts, models, measures, lower_case=lower_case)
     return pd.concat(list(run.chunks(progress=progress)), ignore_index=True)
 
 
@@ -92,6 +95,8 @@ class Run:
     ----------
     texts, models, measures
         As in `score`, which see for the errors.
+    lower_case
+        Whether words are put into lower case before they are read; the rows keep them as they are.
     settings
         Settings of the models, such as ``bos=False``.
 
@@ -105,8 +110,11 @@ class Run:
         The measures.
     """
 
-    def __init__(self, texts: Texts, models: Models, measures: Measures, **settings: Any) -> None:
+    def __init__(
+        self, texts: Texts, models: Models, measures: Measures, *, lower_case: bool = False, **settings: Any
+    ) -> None:
         self.words = as_words(texts)
+        self.lower_case = lower_case
         self.measures = resolve(measures)
         require_roles(self.measures, self.words)
         self.backends = load_backends(models, **settings)
@@ -130,14 +138,15 @@ class Run:
     def provenance(self) -> dict[str, Any]:
         """Return what identifies the numbers: models and measures with their settings."""
         measures = [{"measure": m.name, **vars(m)} for m in self.measures]
-        return {"models": [b.provenance() for b in self.backends], "measures": measures}
+        models = [b.provenance() for b in self.backends]
+        return {"models": models, "measures": measures, "lower_case": self.lower_case}
 
     def _score(
         self, backend: Backend, positions: list[np.ndarray], progress: Callable[[int, int], None] | None
     ) -> pd.DataFrame:
         """Score the texts whose rows are at `positions` of the words."""
         frames = [self.words.iloc[p] for p in positions]
-        texts = [f["word"].tolist() for f in frames]
+        texts = [(f["word"].str.lower() if self.lower_case else f["word"]).tolist() for f in frames]
         names = [str(f["text_id"].iloc[0]) for f in frames]
         needs = frozenset[str]().union(*(getattr(m, "needs", m.requires) for m in self.measures))
         traces = backend.read_many(texts, progress, names=names, needs=needs)

@@ -29,8 +29,16 @@ def attraction(
     measure: list[str] = typer.Option(
         [],
         "--measure",
-        help="surprisal, relative-attention or attention-entropy; may be repeated. Default: all.",
+        help="surprisal, relative-attention, attention-entropy or another; may be repeated. Default: these.",
     ),
+    heads: str = typer.Option(
+        "",
+        help="Attention heads as LAYER:HEAD,..., counted from 0, each with a table of its own; the mean of "
+        "all heads otherwise.",
+    ),
+    query: str = typer.Option("", help="Attention of a word in pieces: first (the default), last or mean."),
+    no_bos: bool = typer.Option(False, "--no-bos", help="Read without a beginning-of-sentence token."),
+    lower_case: bool = typer.Option(False, "--lower-case", help="Let models read in lower case."),
     alpha: float = typer.Option(0.05, help="Significance level of 'consistent with people'."),
     engine: str = typer.Option("profiled", help="Fitting engine: profiled, lme4 (needs R) or statsmodels."),
     keep_oov: bool = typer.Option(
@@ -70,6 +78,7 @@ def attraction(
     from psymem.cli.model_options import model_options
     from psymem.cli.progress import progress_bar
     from psymem.designs.factorial import attraction as run
+    from psymem.designs.reading import Reading
     from psymem.designs.significance import Tests
 
     tests = Tests(
@@ -82,6 +91,7 @@ def attraction(
             stimuli,
             folder,
             measures=measure or None,
+            reading=Reading(heads, query, not no_bos, lower_case),
             tests=tests,
             keep_oov=keep_oov,
             seed=seed,

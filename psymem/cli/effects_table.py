@@ -10,6 +10,7 @@ import pandas as pd
 from psymem.designs.effects import BY_ITEM_SLOPES
 from psymem.designs.rows import CRITICAL
 from psymem.designs.wording import short_name, stars
+from psymem.measures.attention import by_head, split_column
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -39,8 +40,12 @@ def print_result(result: FactorialResult, folder: Path) -> None:
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = max(console.width, FULL_TABLE)
+    blocks = by_head(result.measures)
     for (model, region), part in result.effects.groupby(["model", "region"], sort=False):
-        console.print(effects_table(part, str(model), str(region), with_p=console.width >= FULL_TABLE))
+        for head, measures in blocks.items():
+            block = part[part["measure"].isin(measures)]
+            name = f"{model}, head {head}" if head else str(model)
+            console.print(effects_table(block, name, str(region), with_p=console.width >= FULL_TABLE))
     for line in (*_legend(result), _left_out(result), f"Report: {folder / 'report.html'}"):
         console.print(line, markup=False, soft_wrap=True)
 
@@ -62,7 +67,7 @@ def effects_table(effects: pd.DataFrame, model: str, region: str = CRITICAL, *, 
     if compared:
         table.add_column("People", min_width=6, justify="center")
     for measure in measures:
-        table.add_column(short_name(measure).replace(" ", "\n", 1), no_wrap=True)
+        table.add_column(short_name(split_column(measure)[0]).replace(" ", "\n", 1), no_wrap=True)
     for (effect, structure), rows in effects.groupby(["effect", "structure"], sort=False):
         slopes = bool(structure == BY_ITEM_SLOPES)
         if slopes and rows["random_effects"].isna().all():

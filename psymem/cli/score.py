@@ -37,7 +37,11 @@ def register(app: typer.Typer) -> None:
         heads: str = typer.Option(
             "", help="Attention heads as LAYER:HEAD,..., counted from 0; the mean of all heads otherwise."
         ),
+        query: str = typer.Option(
+            "", help="Attention of a word in pieces: that of its first (the default) or last, or the mean."
+        ),
         no_bos: bool = typer.Option(False, "--no-bos", help="Read without a beginning-of-sentence token."),
+        lower_case: bool = typer.Option(False, "--lower-case", help="Let models read in lower case."),
         out: Path | None = typer.Option(
             None, "--out", "-o", help="CSV file to write; standard output otherwise."
         ),
@@ -56,7 +60,13 @@ def register(app: typer.Typer) -> None:
         from psymem.scoring import Run
 
         words = _words(text, stimuli, table, word_column, text_column)
-        run = Run(words, model, with_heads(measure, heads), **({"bos": False} if no_bos else {}))
+        run = Run(
+            words,
+            model,
+            with_heads(measure, heads, query),
+            lower_case=lower_case,
+            **({"bos": False} if no_bos else {}),
+        )
         with progress_bar(quiet or out is None, "sentences") as progress:
             pieces = run.chunks(progress=progress)
             if out is None:

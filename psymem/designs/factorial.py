@@ -17,6 +17,7 @@ import pandas as pd
 from psymem.designs import means as means_of
 from psymem.designs.contrasts import contrasts_of
 from psymem.designs.plotted import plotted_means
+from psymem.designs.reading import Reading, scoring_run
 from psymem.designs.rows import CRITICAL, leave_out_items, model_family, out_of_vocabulary, region_rows
 from psymem.designs.significance import Tests, effects_table
 
@@ -190,6 +191,7 @@ def attraction(
     out: str | Path | None = None,
     *,
     measures: Sequence[str] | None = None,
+    reading: Reading = Reading(),
     tests: Tests | None = None,
     keep_oov: bool = False,
     seed: int | None = None,
@@ -208,6 +210,8 @@ def attraction(
         Folder for the results; nothing is written without it.
     measures
         Names such as "surprisal"; by default every one that all the models can give.
+    reading
+        Attention heads, query row, case and beginning of sentence.
     tests
         How effects are tested: significance level, engine, formula, levels, contrasts.
     keep_oov
@@ -234,13 +238,12 @@ def attraction(
     >>> result.effects[["measure", "effect", "estimate", "p", "consistent"]]  # doctest: +SKIP
     """
     from psymem.data.stimuli import read_item_set
-    from psymem.designs.reading import scoring_run
     from psymem.outputs import check_writable
 
     if out is not None:
         check_writable(Path(out))
     item_set = read_item_set(stimuli)
-    run = scoring_run(item_set, model, measures)
+    run = scoring_run(item_set, model, measures, reading)
     result = analyse(
         pd.concat(list(run.chunks(progress=progress)), ignore_index=True),
         item_set.factors,

@@ -8,6 +8,7 @@ from psymem.designs.effects import ATTRACTION_EFFECTS
 from psymem.designs.means import interval_name
 from psymem.designs.plotted import HUMANS
 from psymem.designs.rows import display_name
+from psymem.measures.attention import by_head
 from psymem.plotting.figures import by_item_figure, in_rows, means_figure, page_width
 from psymem.plotting.style import COLUMN_WIDTH
 
@@ -47,24 +48,30 @@ def figures(result: FactorialResult) -> dict[str, Figure]:
             result.plotted, in_rows(panels, min(2, len(panels))), width=COLUMN_WIDTH, **about
         ),
     }
-    labels = effect_labels(result)
+    labels, blocks = effect_labels(result), list(by_head(result.measures).values())
     if labels:
         drawn[f"{name}_by_item"] = by_item_figure(
             result.by_item,
             result.by_item_summary,
             labels,
             titles={m: display_name(m) for m in result.models},
-            width=page_width(len(result.measures) + 1),
+            blocks=blocks,
+            width=page_width(max(map(len, blocks)) + 1),
             note=by_item_note(result),
         )
     return drawn
 
 
 def _rows_of_models(result: FactorialResult) -> list[list[str]]:
-    """Lay out one row of panels per model, measures below one another, with people in the first place."""
+    """Lay out a row of panels per model, and one per chosen attention head, with people in the first place."""
     shown = result.plotted.drop_duplicates("panel")
     people = list(shown.loc[shown["model"] == HUMANS, "panel"])
-    rows = [list(shown.loc[shown["model"] == model, "panel"]) for model in result.models]
+    rows = [
+        list(shown.loc[(shown["model"] == model) & shown["measure"].isin(block), "panel"])
+        for model in result.models
+        for block in by_head(result.measures).values()
+    ]
+    rows = [row for row in rows if row]
     longest = max(map(len, rows))
     filled = [row + [""] * (longest - len(row)) for row in rows]
     return [[*(people if i == 0 else [""] * len(people)), *row] for i, row in enumerate(filled)]

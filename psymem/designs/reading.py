@@ -3,17 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from psymem.backends.load import load_backends
 from psymem.errors import MeasureError
+from psymem.measures.base import with_heads
 from psymem.registry import MEASURES
 from psymem.scoring import Run
 
 if TYPE_CHECKING:
     from psymem.backends.base import Backend
     from psymem.data.stimuli import ItemSet
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How models read the sentences of an item set.
+
+    Parameters
+    ----------
+    heads
+        Attention heads as "4:3,3:6" (layer:head, 0-based), a column and a table for each; "" for the mean
+        over all heads.
+    query
+        Row of a word in several pieces: "first", "last" or "mean"; "" leaves it to the measure ("first").
+    bos
+        Whether to open each sentence with a beginning-of-sentence token.
+    lower_case
+        Whether to put words into lower case first.
+    """
+
+    heads: str = ""
+    query: str = ""
+    bos: bool = True
+    lower_case: bool = False
+
 
 DEFAULT_MEASURES = ("surprisal", "relative-attention", "attention-entropy")
 
@@ -22,6 +48,7 @@ def scoring_run(
     item_set: ItemSet,
     models: str | Path | Backend | Sequence[str | Path | Backend],
     measures: Sequence[str] | None,
+    reading: Reading = Reading(),
 ) -> Run:
     """Return a checked run over the words of an item set; nothing has been read yet.
 
@@ -34,15 +61,18 @@ def scoring_run(
     measures
         Measure names. By default surprisal, relative attention and attention entropy, as far as every model
         can give them and the words have the roles they need.
+    reading
+        Heads, query row, case and beginning of sentence.
 
     Raises
     ------
     PsymemError
         For an unknown model or measure, and for a measure that was asked for and that a model cannot give.
     """
+    backends = load_backends(models, **({} if reading.bos else {"bos": False}))  # type: ignore[arg-type]
     if measures:
-        return Run(item_set.words, models, list(measures))
-    backends = load_backends(models)  # type: ignore[arg-type]
+        chosen = with_heads(list(measures), reading.heads, reading.query)
+        return Run(item_set.words, backends, chosen, lower_case=reading.lower_case)
     roles = {role for cell in item_set.words["role"].unique() for role in cell.split()}
     candidates = [MEASURES.load(name)() for name in DEFAULT_MEASURES]
     given = frozenset.intersection(*(b.provides for b in backends))
@@ -52,4 +82,9 @@ def scoring_run(
             f"None of the measures {', '.join(DEFAULT_MEASURES)} can be had for the item set {item_set.name} "
             f"from {', '.join(b.name for b in backends)}."
         )
-    return Run(item_set.words, backends, able)
+    return Run(
+        item_set.words,
+        backends,
+        with_heads(able, reading.heads, reading.query),
+        lower_case=reading.lower_case,
+    )

@@ -9,6 +9,7 @@ import pandas as pd
 from psymem._version import __version__
 from psymem.designs.effects import AS_PUBLISHED, ATTRACTION_EFFECTS, BY_ITEM_SLOPES
 from psymem.designs.rows import CRITICAL
+from psymem.measures.attention import split_column
 
 if TYPE_CHECKING:
     from psymem.designs.factorial import FactorialResult
@@ -21,16 +22,34 @@ MEASURE_WORDS = {
     "attention_entropy_bits": "the entropy of attention over the previous words (bits)",
 }
 SHORT_NAMES = {
+    "entropy_bits": "Entropy (bits)",
+    "entropy_reduction_bits": "Entropy reduction (bits)",
+    "surprisal_uncorrected_bits": "Surprisal, uncorrected (bits)",
+    "normalised_attention_entropy": "Normalised attention entropy",
+    "attention_entropy_change": "Attention entropy change",
+    "attention_shift": "Attention shift",
+    "attention_transport": "Attention transport",
     "surprisal_bits": "Surprisal (bits)",
     "relative_attention": "Relative attention",
     "attention_entropy_bits": "Attention entropy (bits)",
 }
-UNITS = {"surprisal_bits": " bits", "attention_entropy_bits": " bits"}
 
 
 def short_name(measure: str) -> str:
-    """Name of a measure column in a table head."""
-    return SHORT_NAMES.get(measure, measure)
+    """Name of a measure column in a table head; of a chosen head: "Relative attention, head 4:3"."""
+    column, head = split_column(measure)
+    return SHORT_NAMES.get(column, column) + (f", head {head}" if head else "")
+
+
+def measure_in_words(measure: str) -> str:
+    """Describe a measure column in a sentence."""
+    column, head = split_column(measure)
+    return MEASURE_WORDS.get(column, column) + (f" of layer {head.replace(':', ', head ')}" if head else "")
+
+
+def unit(measure: str) -> str:
+    """Return the unit of a measure column with a blank before it, "" if it has none."""
+    return " bits" if measure.endswith("_bits") else ""
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -88,7 +107,7 @@ def _models(result: FactorialResult) -> str:
 
 
 def _measures(result: FactorialResult) -> str:
-    names = [MEASURE_WORDS.get(m, m) for m in result.measures]
+    names = [measure_in_words(m) for m in result.measures]
     return f"At the critical word we computed {listing(names)}."
 
 
@@ -234,7 +253,7 @@ def _finding(row: pd.Series, alpha: float) -> str:
         return "not estimable."
     interval = f"[{number(row['ci_low'])}, {number(row['ci_high'])}]"
     numbers = (
-        f"{number(row['estimate'])}{UNITS.get(row['measure'], '')}, 95% CI {interval}, "
+        f"{number(row['estimate'])}{unit(str(row['measure']))}, 95% CI {interval}, "
         f"t({number(row['df'], 1)}) = {number(row['t'], 2)}, p {p_value(row['p'])}"
     )
     verdict = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -77,6 +79,22 @@ class AttentionReading:
 def head_suffixes(heads: tuple[tuple[int, int], ...]) -> tuple[str, ...]:
     """What each (layer, head) adds to a column's name: "_L4H3"; ("",) where none was chosen."""
     return tuple(f"_L{layer}H{head}" for layer, head in heads) or ("",)
+
+
+def split_column(column: str) -> tuple[str, str]:
+    """Return a column's name without its head, and the head as users type it ("4:3"), "" if it has none."""
+    found = re.search(r"_L(\d+)H(\d+)(?=_bits$|$)", column)
+    if found is None:
+        return column, ""
+    return column[: found.start()] + column[found.end() :], f"{found.group(1)}:{found.group(2)}"
+
+
+def by_head(columns: Sequence[str]) -> dict[str, list[str]]:
+    """Group columns by their head ("4:3"); those without one come first, under ""."""
+    groups: dict[str, list[str]] = {}
+    for column in sorted(columns, key=lambda c: split_column(c)[1] != ""):
+        groups.setdefault(split_column(column)[1], []).append(column)
+    return groups
 
 
 def _mean_head(trace: Trace) -> np.ndarray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,11 @@ from psymem import checkpoints
 from psymem.errors import MeasureError
 from psymem.registry import MEASURES
 from psymem.trace import Trace
+
+_NOTHING_TO_SET = {
+    "heads": "Heads were given, but none of the measures asked for reads attention.",
+    "query": "A query row was given, but none of the measures asked for reads the attention of one row.",
+}
 
 
 @runtime_checkable
@@ -69,26 +74,45 @@ def resolve(measures: str | Measure | Sequence[str | Measure]) -> list[Measure]:
     return resolved
 
 
-def with_heads(measures: Sequence[str], heads: str) -> list[Measure]:
-    """Return the measures called `measures`, those of attention set to read `heads` such as "4:3,3:6".
+def with_heads(measures: Sequence[str | Measure], heads: str = "", query: str = "") -> list[Measure]:
+    """Return the measures called `measures`, those of attention set to read as asked.
+
+    Parameters
+    ----------
+    measures
+        Names, or measures.
+    heads
+        LAYER:HEAD pairs such as "4:3,3:6", 0-based: each head has a column of its own. "" leaves it to the
+        measure, the mean over all heads for most.
+    query
+        Row of a word in several pieces ("first", "last", "mean"), for measures that choose one.
 
     Raises
     ------
     MeasureError
-        If `heads` is not spelled like that, or no measure reads attention.
+        If `heads` or `query` is not spelled like that, or no measure can be set so.
     """
     resolved = resolve(measures)
-    if not heads:
-        return resolved
+    settings: dict[str, Any] = {"heads": _pairs(heads)} if heads else {}
+    if query:
+        settings["query"] = query
+    for setting in settings:
+        if not any(hasattr(m, setting) for m in resolved):
+            raise MeasureError(_NOTHING_TO_SET[setting])
+    return [
+        replace(m, **{k: v for k, v in settings.items() if hasattr(m, k)})  # type: ignore[type-var]
+        for m in resolved
+    ]
+
+
+def _pairs(heads: str) -> tuple[tuple[int, int], ...]:
+    """Read "4:3,3:6"."""
     if not re.fullmatch(r"\d+:\d+(,\d+:\d+)*", heads):
         raise MeasureError(
             f"Heads {heads!r} are not understood; expected LAYER:HEAD,LAYER:HEAD such as 4:3,3:6."
         )
-    pairs = tuple((int(layer), int(head)) for layer, head in (pair.split(":") for pair in heads.split(",")))
-    readers = [m for m in resolved if "attention" in m.requires]
-    if not readers:
-        raise MeasureError("Heads were given, but none of the measures asked for reads attention.")
-    return [replace(m, heads=pairs) if m in readers else m for m in resolved]  # type: ignore[type-var]
+    pairs = (pair.split(":") for pair in heads.split(","))
+    return tuple(dict.fromkeys((int(layer), int(head)) for layer, head in pairs))
 
 
 def require_provided(measures: Iterable[Measure], model: str, provides: frozenset[str]) -> None:

@@ -69,10 +69,11 @@ def by_item_figure(
     effect_labels: Mapping[str, str],
     *,
     titles: Mapping[str, str],
+    blocks: Sequence[Sequence[str]] = (),
     width: float = FULL_WIDTH,
     note: str = "",
 ) -> Figure:
-    """Draw each effect item by item: one row of panels per model, one panel per measure.
+    """Draw each effect item by item: one row of panels per model and block, one panel per measure.
 
     Parameters
     ----------
@@ -82,21 +83,30 @@ def by_item_figure(
         Effect name -> what the axis says, from top to bottom.
     titles
         Model -> title of its panels.
+    blocks
+        Measures of each row of a model; all in one row if not given.
     width
         Inches.
     note
         Written below the panels.
     """
-    models, measures = list(dict.fromkeys(values["model"])), list(dict.fromkeys(values["measure"]))
+    models = list(dict.fromkeys(values["model"]))
+    blocks = blocks or [list(dict.fromkeys(values["measure"]))]
+    rows = [(model, block) for model in models for block in blocks]
+    columns = max(map(len, blocks))
     lines = textwrap.wrap(note, int(width * 18.5))
     foot = 0.125 * len(lines) + 0.06
     panel_height = 0.27 * len(effect_labels) + 0.85
-    height = panel_height * len(models) + foot
+    height = panel_height * len(rows) + foot
     with paper_style():
-        figure, axes = _grid(len(models), len(measures), width, height, bottom=foot)
-        for row, model in enumerate(models):
-            for column, measure in enumerate(measures):
-                ax = axes[row * len(measures) + column]
+        figure, axes = _grid(len(rows), columns, width, height, bottom=foot)
+        for row, (model, block) in enumerate(rows):
+            for column in range(columns):
+                ax = axes[row * columns + column]
+                ax.set_visible(column < len(block))
+                if column >= len(block):
+                    continue
+                measure = block[column]
                 _by_item_panel(ax, values, summary, (model, measure), effect_labels)
                 ax.set_title(titles.get(model, model))
                 if column:

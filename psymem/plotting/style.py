@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from psymem.measures.attention import split_column
+
 COLUMN_WIDTH = 3.35
 """Inches; one column of a two-column page."""
 FULL_WIDTH = 6.9
@@ -47,8 +49,9 @@ def looks(series: Sequence[str]) -> dict[str, Look]:
 
 
 def label(measure: str) -> str:
-    """Axis label of a measure column, with its unit."""
-    return MEASURE_LABELS.get(measure, measure.replace("_", " "))
+    """Axis label of a measure column, with its unit; a chosen head has a line of its own."""
+    column, head = split_column(measure)
+    return MEASURE_LABELS.get(column, column.replace("_", " ")) + (f"\nhead {head}" if head else "")
 
 
 @contextmanager

@@ -10,11 +10,14 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+import psymem
 from psymem import cli
+from psymem.backends.load import load_backend
 from psymem.cli.app import build
 from psymem.cli.effects_table import effects_table
 from psymem.designs.effects import CONDITIONS
 from psymem.errors import PsymemError
+from psymem.measures.relative_attention import RelativeAttention
 from psymem.registry import MEASURES
 
 NOUNS = [
@@ -150,6 +153,53 @@ def test_another_design_with_formula_levels_and_contrasts(tmp_path):
     assert set(effects["effect"]) == {"attractor_typea", "verb_type1", "attractor_typea:verb_type1"}
     assert "attractor_typea" in printed
     assert "People" not in printed
+
+
+# chosen heads ------------------------------------------------------------------------------------------------
+def test_each_head_has_a_block_of_its_own(stimuli, tmp_path, small_pretrained):
+    folder = small_pretrained("gpt2")
+    printed = invoke("-m", folder, "--stimuli", stimuli, "--heads", "1:0,0:1", "--out", tmp_path / "o")
+    titles = [
+        line.strip()
+        for line in printed.splitlines()
+        if line.startswith(str(folder)) and ":" not in line[len(str(folder)) : len(str(folder)) + 1]
+    ]
+    assert titles == [str(folder), f"{folder}, head 1:0", f"{folder}, head 0:1"]
+    effects = pd.read_csv(tmp_path / "o" / "effects.csv")
+    columns = [
+        "surprisal_bits",
+        "relative_attention_L1H0",
+        "relative_attention_L0H1",
+        "attention_entropy_L1H0_bits",
+        "attention_entropy_L0H1_bits",
+    ]
+    assert list(effects["measure"].unique()) == columns
+    relative = effects[effects["measure"] == "relative_attention_L1H0"]
+    assert relative["consistent"].notna().any(), "attraction lowers relative attention, as in people"
+    report = (tmp_path / "o" / "report.html").read_text(encoding="utf-8")
+    assert "Relative attention, head 1:0" in report
+    assert "of layer 1, head 0" in report
+    scores = pd.read_csv(tmp_path / "o" / "scores.csv")
+    words = psymem.load_stimuli(str(stimuli))
+    again = psymem.score(words, str(folder), RelativeAttention(heads=((1, 0), (0, 1))))
+    for column in columns[1:3]:
+        assert scores[column].tolist() == pytest.approx(again[column].tolist(), abs=1e-5, nan_ok=True)
+
+
+def test_case_beginning_and_query_row_reach_the_model(stimuli, tmp_path, small_pretrained):
+    folder = small_pretrained("gpt2")
+    options = ("--no-bos", "--lower-case", "--query", "last", "--measure", "relative-attention")
+    invoke("-m", folder, "--stimuli", stimuli, *options, "--out", tmp_path / "o", "--quiet")
+    scores = pd.read_csv(tmp_path / "o" / "scores.csv")
+    words = psymem.load_stimuli(str(stimuli))
+    lowered = words.assign(word=words["word"].str.lower())
+    backend = load_backend(folder, bos=False)
+    expected = psymem.score(lowered, backend, RelativeAttention(query="last"))["relative_attention"]
+    assert scores["relative_attention"].tolist() == pytest.approx(expected.tolist(), abs=1e-5, nan_ok=True)
+    assert scores["word"].tolist() == words["word"].tolist()
+    sidecar = json.loads((tmp_path / "o" / "scores.json").read_text(encoding="utf-8"))
+    assert sidecar["lower_case"] is True
+    assert sidecar["models"][0]["settings"]["bos"] is False
 
 
 # bad input --------------------------------------------------------------------------------------------------

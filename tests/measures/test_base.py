@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 from psymem.errors import MeasureError
+from psymem.measures.attention import by_head, split_column
 from psymem.measures.attention_entropy import AttentionEntropy
+from psymem.measures.attention_shift import AttentionShift
 from psymem.measures.base import resolve, with_heads
+from psymem.measures.relative_attention import RelativeAttention
 from psymem.measures.surprisal import Surprisal
 
 
@@ -33,10 +36,36 @@ def test_heads_go_to_measures_of_attention():
             "Heads '4.3' are not understood; expected LAYER:HEAD,LAYER:HEAD such as 4:3,3:6.",
         ),
         (["surprisal"], "4:3", "Heads were given, but none of the measures asked for reads attention."),
+        (
+            ["attention-entropy"],
+            "4:3,",
+            "Heads '4:3,' are not understood; expected LAYER:HEAD,LAYER:HEAD such as 4:3,3:6.",
+        ),
     ],
-    ids=["spelling", "no attention"],
+    ids=["spelling", "no attention", "a comma too many"],
 )
 def test_heads_that_make_no_sense_are_refused(measures, heads, message):
     with pytest.raises(MeasureError) as caught:
         with_heads(measures, heads)
     assert str(caught.value) == message
+
+
+def test_the_query_row_goes_to_measures_that_choose_one():
+    found = with_heads(["surprisal", "relative-attention", "attention-shift"], "1:0", "last")
+    assert found == [Surprisal(), RelativeAttention(((1, 0),), "last"), AttentionShift(((1, 0),))]
+    with pytest.raises(MeasureError) as caught:
+        with_heads(["surprisal", "attention-shift"], query="last")
+    assert str(caught.value) == (
+        "A query row was given, but none of the measures asked for reads the attention of one row."
+    )
+    with pytest.raises(MeasureError) as caught:
+        with_heads(["relative-attention"], query="second")
+    assert str(caught.value) == "query='second' is not known; expected one of first, last, mean."
+
+
+def test_columns_tell_their_head():
+    assert split_column("relative_attention_L4H3") == ("relative_attention", "4:3")
+    assert split_column("attention_entropy_L0H11_bits") == ("attention_entropy_bits", "0:11")
+    assert split_column("surprisal_bits") == ("surprisal_bits", "")
+    columns = ["a_L1H0", "b_L0H1", "surprisal_bits", "a_L0H1"]
+    assert by_head(columns) == {"": ["surprisal_bits"], "1:0": ["a_L1H0"], "0:1": ["b_L0H1", "a_L0H1"]}
