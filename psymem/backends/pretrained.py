@@ -34,6 +34,9 @@ from psymem.backends.subwords import SubwordTokenizer
 from psymem.errors import ModelError
 from psymem.trace import Trace, no_such_head
 
+READS = "psymem_reads"
+"""Entry of config.json in which models trained by psymem say what they read in one go."""
+
 
 class PretrainedBackend:
     """A causal language model from a directory, a GGUF file or the Hugging Face hub's cache.
@@ -48,7 +51,8 @@ class PretrainedBackend:
         Whether to open each text with the beginning-of-sentence token, if the model has one. Without it the
         first token has no probability (NaN).
     context
-        What is read in one go: a whole "text", or each "sentence" by itself.
+        What is read in one go: a whole "text", or each "sentence" by itself; if not given, what the model's
+        configuration says it was trained on, a text if it says nothing.
     batch_tokens
         Upper limit of texts times length in one batch; halved by itself when memory runs out.
     device, dtype
@@ -63,18 +67,18 @@ class PretrainedBackend:
         *,
         name: str | None = None,
         bos: bool = True,
-        context: Literal["text", "sentence"] = "text",
+        context: Literal["text", "sentence"] | None = None,
         batch_tokens: int = 1024,
         device: str = "cpu",
         dtype: str = "float32",
         separator: str = " ",
     ) -> None:
         self.path, self.name = Path(path), name or str(path)
-        self.context: Literal["text", "sentence"] = context
         self.bos, self.batch_tokens, self.device, self.dtype = bos, batch_tokens, device, dtype
         self.separator = separator
         self.max_words: int | None = None
         self.config = read_config(self.path, self.name)
+        self.context: Literal["text", "sentence"] = context or getattr(self.config, READS, "text")
         attends = getattr(self.config, "num_attention_heads", None) is not None
         self.provides = frozenset({"logprob", "entropy"} | ({"attention"} if attends else set()))
 

@@ -83,7 +83,9 @@ class LoadedModel:
     def head_apart(self) -> bool:
         """Whether logits are the output layer applied to the last hidden states, tried out once."""
         if self._head_apart is None:
-            ids = torch.arange(min(8, self.vocabulary_size), device=self.network.device)[None]
+            ids = torch.arange(min(9, self.vocabulary_size), device=self.network.device)
+            padding = getattr(self.network.config, "pad_token_id", None)
+            ids = ids[ids != (-1 if padding is None else padding)][None]
             expected = self.network(input_ids=ids, use_cache=False, return_dict=True).logits
             out = self.network.base_model(input_ids=ids, use_cache=False, return_dict=True)
             hidden = getattr(out, "last_hidden_state", None)
@@ -126,7 +128,7 @@ def load_model(path: Path, name: str, config: Any, device: str, dtype: str) -> L
         raise CheckpointError(f"{name} has no tokenizer that can be read: {_first_line(error)}") from error
     safe: dict[str, Any] = {} if path.is_file() else {"use_safetensors": True}
     try:
-        with _without_progress_bar():
+        with without_progress_bar():
             network: Any = AutoModelForCausalLM.from_pretrained(**source, **safe, dtype=PRECISIONS[dtype])
     except Exception as error:  # transformers raises many kinds
         raise CheckpointError(f"The weights of {name} cannot be loaded: {_first_line(error)}") from error
@@ -145,7 +147,7 @@ def load_model(path: Path, name: str, config: Any, device: str, dtype: str) -> L
 
 
 @contextmanager
-def _without_progress_bar() -> Iterator[None]:
+def without_progress_bar() -> Iterator[None]:
     """Keep transformers from drawing a bar that is over in an instant."""
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()

@@ -76,7 +76,11 @@ class SubwordTokenizer:
         return number if number is not None and 0 <= number < self.vocabulary_size else None
 
     def _find_beginnings(self, tokenizer: Any) -> np.ndarray | None:
-        """(V,) bool: tokens that start with the mark that a space turns into, or None without such a mark."""
+        """(V,) bool: tokens that start with the mark that a space turns into, or None without such a mark.
+
+        Tokens added to the vocabulary that take the white space before them count as well: the end of a
+        sentence, in models trained on sentences, where no word goes on.
+        """
         spaced = self.backend.encode("a a", add_special_tokens=False).tokens
         mark = next((m for m in MARKS if any(t.startswith(m) for t in spaced[1:])), None)
         if mark is None:
@@ -85,4 +89,7 @@ class SubwordTokenizer:
         for token, number in tokenizer.get_vocab().items():
             if number < self.vocabulary_size:
                 begins[number] = token.startswith(mark)
+        for number, added in tokenizer.added_tokens_decoder.items():
+            if added.lstrip and number < self.vocabulary_size:
+                begins[number] = True
         return begins

@@ -16,6 +16,7 @@ def register(app: typer.Typer) -> None:
     )
     app.add_typer(train, name="train")
     train.command("cbr-rnn")(cbr_rnn)
+    train.command("gpt2")(gpt2)
 
 
 def cbr_rnn(
@@ -102,3 +103,57 @@ def cbr_rnn(
     )
     folder = train_cbr_rnn(data, objective, loop, out, threads=threads, quiet=quiet)
     typer.echo(str(folder))
+
+
+def gpt2(
+    text: list[Path] = typer.Option(
+        ..., help="Text file (.txt, .txt.gz, .conllu) or folder; may be repeated."
+    ),
+    out: Path = typer.Option(..., help="Folder of this run; the same folder resumes it."),
+    held_out: list[Path] = typer.Option([], help="Text for validation; default: 1% of the sentences."),
+    layers: int = typer.Option(4, help="Layers."),
+    heads: int = typer.Option(4, help="Attention heads in each layer."),
+    width: int = typer.Option(256, help="Embedding width, a multiple of --heads."),
+    vocabulary: str = typer.Option(
+        "words", help="words (lower-cased, as for the CBR-RNN) or bpe (byte pairs, as in GPT-2)."
+    ),
+    vocabulary_size: int = typer.Option(50_000, help="Most frequent words to know, or all byte pairs."),
+    minimum_count: int = typer.Option(1, help="Occurrences a word needs to be known, a pair to be joined."),
+    longest: int = typer.Option(64, help="Tokens per sentence at most, sentence start included."),
+    dropout: float = typer.Option(0.1, help="Dropout."),
+    learning_rate: float = typer.Option(1e-3, help="Peak learning rate of Adam."),
+    clip: float = typer.Option(1.0, help="Bound on the gradient's norm."),
+    warmup_steps: int = typer.Option(200, help="Steps of rising learning rate."),
+    stop_after: int = typer.Option(5, help="Validations without gain after which to stop."),
+    max_tokens: int = typer.Option(30_000_000, help="Tokens to train on, repetitions counted."),
+    batch_tokens: int = typer.Option(4096, help="Inputs per batch."),
+    validate_every: int = typer.Option(1_000_000, help="Tokens between validations."),
+    checkpoint_every: int = typer.Option(500, help="Steps between checkpoints."),
+    seed: int = typer.Option(1, help="Decides initial weights, order and dropout."),
+    threads: int = typer.Option(0, help="Processor threads; 0 leaves it to torch."),
+    quiet: bool = typer.Option(False, "--quiet", help="No progress lines."),
+) -> None:
+    """Train a small GPT-2 on the text of a memory model, as its control; writes a checkpoint OUT/model."""
+    from psymem.train.gpt2 import GPT2Settings, train_gpt2
+    from psymem.train.loop import LoopSettings
+    from psymem.train.run import DataSettings
+    from psymem.train.vocabulary import VocabularyRule
+
+    data = DataSettings(
+        text=tuple(text),
+        held_out=tuple(held_out),
+        longest=longest,
+        vocabulary=VocabularyRule(vocabulary_size, minimum_count),
+    )
+    loop = LoopSettings(
+        max_tokens=max_tokens,
+        learning_rate=learning_rate,
+        clip=clip,
+        warmup_steps=warmup_steps,
+        stop_after=stop_after,
+        validate_every=validate_every,
+        checkpoint_every=checkpoint_every,
+        seed=seed,
+    )
+    settings = GPT2Settings(layers, heads, width, dropout, batch_tokens, vocabulary)
+    typer.echo(str(train_gpt2(data, settings, loop, out, threads=threads, quiet=quiet)))

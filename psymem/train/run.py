@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import platform
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -97,14 +98,14 @@ def train_cbr_rnn(
         torch.set_num_threads(threads)
     out = Path(out)
     began = time.time()
-    tokenizer, texts, tags = _prepare(data, out, loop.seed)
+    tokenizer, texts, tags = prepare(data, out, loop.seed)
     in_training = {n: t for n, t in texts.items() if n in ("plain", "tagged")}
-    in_training["validation"] = _sample(texts["validation"], data.held_out_tokens)
+    in_training["validation"] = sample(texts["validation"], data.held_out_tokens)
     task = CueBasedRNNTask(objective, tokenizer.get_vocab_size(), len(tags), in_training, loop.seed)
     progress = Progress(out, loop.max_tokens, loop.log_every, quiet)
-    at = train(task, loop, out, {"data": _plain(data), "objective": asdict(objective)}, progress)
+    at = train(task, loop, out, {"data": plain_settings(data), "objective": asdict(objective)}, progress)
     checkpointing.load_best(out, task)
-    facts = _facts(data, texts, at, loop, began)
+    facts = facts_of(data, texts, at, loop, began)
     if tags:
         facts["supertag_accuracy"] = round(supertag_accuracy(task.model, texts["tagged_validation"]), 4)
         facts["supertags"] = tags
@@ -119,17 +120,32 @@ def _export(task: CueBasedRNNTask, tokenizer: Tokenizer, out: Path, card: dict[s
     return save_checkpoint(task.model, tokenizer, out / "model", card)
 
 
-def _prepare(data: DataSettings, out: Path, seed: int) -> tuple[Tokenizer, dict[str, EncodedText], list[str]]:
-    """Choose the vocabulary and encode all text, or read both back where a run of the same data left them."""
+def prepare(
+    data: DataSettings,
+    out: Path,
+    seed: int,
+    *,
+    choose: Callable[[list[Path], VocabularyRule], Tokenizer] = choose_vocabulary,
+    kind: str = "",
+) -> tuple[Tokenizer, dict[str, EncodedText], list[str]]:
+    """Choose the vocabulary and encode all text, or read both back where a run of the same data left them.
+
+    Parameters
+    ----------
+    choose
+        From files and rule to a tokenizer.
+    kind
+        What `choose` makes, where it is not the usual word-level vocabulary.
+    """
     stamp, tokenizer_file, corpus_file = out / "data.json", out / "tokenizer.json", out / "corpus.npz"
     tagged = [s for path in data.tagged for s in read_tagged(Path(path))]
     tags = choose_tags(tagged)
-    facts = {**_plain(data), "seed": seed}
+    facts = {**plain_settings(data), "seed": seed, **({"kind": kind} if kind else {})}
     if stamp.exists() and checkpointing.same(stamp, facts) and corpus_file.exists():
         return Tokenizer.from_file(str(tokenizer_file)), _read_corpus(corpus_file), tags
     files = text_files(list(data.text))
     rule = replace(data.vocabulary, also_from=tuple(text_files(list(data.vocabulary.also_from))))
-    tokenizer = choose_vocabulary(files, rule)
+    tokenizer = choose(files, rule)
     longest = data.longest - 1  # BOS takes one place
     rng = np.random.default_rng([seed, 11])
     texts = {"plain": encode_files(files, tokenizer, longest)}
@@ -158,7 +174,7 @@ def _split(text: EncodedText, share: float, rng: np.random.Generator) -> tuple[E
     return text.take(np.sort(order[n:])), text.take(np.sort(order[:n]))
 
 
-def _sample(text: EncodedText, tokens: int) -> EncodedText:
+def sample(text: EncodedText, tokens: int) -> EncodedText:
     """A fixed random choice of sentences with about `tokens` tokens."""
     order = np.random.default_rng(13).permutation(len(text))
     within = np.cumsum(text.lengths[order]) <= tokens
@@ -189,9 +205,10 @@ def _read_corpus(path: Path) -> dict[str, EncodedText]:
         }
 
 
-def _facts(
+def facts_of(
     data: DataSettings, texts: dict[str, EncodedText], at: Position, loop: LoopSettings, began: float
 ) -> dict[str, Any]:
+    """What the card says about text, length and machine of a run."""
     plain = texts["plain"].ids
     return {
         "text": sorted({Path(p).name for p in (*data.text, *data.tagged)}),
@@ -210,7 +227,7 @@ def _facts(
     }
 
 
-def _plain(data: DataSettings) -> dict[str, Any]:
+def plain_settings(data: DataSettings) -> dict[str, Any]:
     """DataSettings with paths as text, for JSON."""
     content = asdict(data)
     for key in ("text", "tagged", "held_out"):
