@@ -14,6 +14,10 @@ class PsymemError(Exception):
     """Base of all errors a user can cause and mend."""
 
 
+class PsymemWarning(UserWarning):
+    """Something about the input that a user may not have meant; scoring goes on."""
+
+
 # names -----------------------------------------------------------------------------------------------------
 class UnknownNameError(PsymemError):
     """A model, measure, item set, column or other name that does not exist.

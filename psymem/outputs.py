@@ -12,7 +12,7 @@ import platform
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -82,25 +82,6 @@ def write_table(frame: pd.DataFrame, path: Path, provenance: Mapping[str, Any]) 
         path.with_suffix(".json"), {**base_provenance(), **provenance, "table": path.name, "rows": len(frame)}
     )
     return write_atomically(path, lambda p: frame.to_csv(p, index=False, na_rep="NA", lineterminator="\n"))
-
-
-def write_table_pieces(pieces: Iterable[pd.DataFrame], path: Path, provenance: Mapping[str, Any]) -> int:
-    """Write a table that comes in pieces, and its sidecar; returns the number of rows."""
-    path = Path(path)
-    rows = 0
-
-    def write(temporary: Path) -> None:
-        nonlocal rows
-        with temporary.open("w", encoding="utf-8", newline="") as stream:
-            for piece in pieces:
-                piece.to_csv(stream, index=False, header=rows == 0, na_rep="NA", lineterminator="\n")
-                rows += len(piece)
-
-    write_atomically(path, write)
-    write_json(
-        path.with_suffix(".json"), {**base_provenance(), **provenance, "table": path.name, "rows": rows}
-    )
-    return rows
 
 
 @contextmanager

@@ -7,7 +7,9 @@ and start each with an empty memory; the rows of a sentence are those with the s
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,7 +18,7 @@ import pandas as pd
 
 from psymem.backends.base import Backend
 from psymem.backends.load import load_backends
-from psymem.errors import DataError, ModelError
+from psymem.errors import DataError, ModelError, PsymemWarning
 from psymem.measures.base import Measure, require_provided, require_roles, resolve
 from psymem.sentences import sentence_numbers
 from psymem.tables import WORDS, check
@@ -85,7 +87,10 @@ def score(
     ['text_id', 'sentence_id', 'word_id', 'word', 'model', 'oov', 'surprisal_bits']
     """
     run = Run(texts, models, measures, lower_case=lower_case)
-    return pd.concat(list(run.chunks(progress=progress)), ignore_index=True)
+    frame = pd.concat(list(run.chunks(progress=progress)), ignore_index=True)
+    for note in run.notes():
+        warnings.warn(note, PsymemWarning, stacklevel=2)
+    return frame
 
 
 class Run:
@@ -126,14 +131,28 @@ class Run:
         self, words_at_once: int | None = None, progress: ScoreProgress | None = None
     ) -> Iterator[pd.DataFrame]:
         """Yield SCORES in pieces of whole texts, all of one model before the next."""
+        for part in self.parts(words_at_once, progress):
+            yield part()
+
+    def parts(
+        self, words_at_once: int | None = None, progress: ScoreProgress | None = None
+    ) -> list[Callable[[], pd.DataFrame]]:
+        """Return functions that compute the pieces of `chunks`, each by itself."""
         keeps_attention = any("attention" in m.requires for m in self.measures)
         words_at_once = words_at_once or (WITH_ATTENTION if keeps_attention else WORDS_AT_ONCE)
+        found: list[Callable[[], pd.DataFrame]] = []
         for backend in self.backends:
             texts = _reading_units(self.words, backend)
             done = 0
             for group in _groups(texts, words_at_once):
-                yield self._score(backend, group, _shifted(progress, backend.name, done, len(texts)))
+                shifted = _shifted(progress, backend.name, done, len(texts))
+                found.append(partial(self._score, backend, group, shifted))
                 done += len(group)
+        return found
+
+    def notes(self) -> list[str]:
+        """Say what the models found odd about the words, once they have been read."""
+        return list(dict.fromkeys(n for b in self.backends for n in getattr(b, "notes", ())))
 
     def provenance(self) -> dict[str, Any]:
         """Return what identifies the numbers: models and measures with their settings."""

@@ -179,6 +179,27 @@ def write_small_pretrained(folder: Path, kind: str) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def uncased_pretrained(tmp_path_factory):
+    """Directory of a tiny GPT-2 over 1,200 words in lower case, whose tokenizer leaves case alone."""
+    import transformers
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    folder = tmp_path_factory.mktemp("uncased")
+    words = ["<unk>", "<s>", *SMALL_VOCABULARY, *(f"word{chr(97 + n // 26 % 26)}{n}" for n in range(1200))]
+    tokenizer = Tokenizer(models.WordLevel({w: i for i, w in enumerate(dict.fromkeys(words))}, "<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    fast = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<s>", unk_token="<unk>"
+    )
+    transformers.utils.logging.disable_progress_bar()
+    size = {"vocab_size": len(tokenizer.get_vocab()), "n_layer": 1, "n_head": 1, "n_embd": 4}
+    config = transformers.GPT2Config(**size, n_positions=64, bos_token_id=1, eos_token_id=1)
+    transformers.GPT2LMHeadModel(config).save_pretrained(folder)
+    fast.save_pretrained(folder)
+    return folder
+
+
 PRETRAINED_TEXT = [
     "the key to the cabinets was rusty",
     "it didn't open, she said",

@@ -33,3 +33,8 @@ def largest_error(device: str) -> float:
     exact = (left.double() @ left.T.double()).float()
     product = left.to(device) @ left.T.to(device)
     return float((product.cpu() - exact).abs().max())
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether an error means that memory ran out; on CPUs torch says so in words only."""
+    return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or "not enough memory" in str(error)

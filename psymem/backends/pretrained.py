@@ -28,6 +28,7 @@ from psymem.backends.batching import (
     shared_states,
     wanted_heads,
 )
+from psymem.backends.devices import out_of_memory
 from psymem.backends.expectation import Expectation, expect
 from psymem.backends.pretrained_model import LoadedModel, load_model, read_config
 from psymem.backends.subwords import SubwordTokenizer
@@ -77,8 +78,10 @@ class PretrainedBackend:
         self.bos, self.batch_tokens, self.device, self.dtype = bos, batch_tokens, device, dtype
         self.separator = separator
         self.max_words: int | None = None
+        self.notes: list[str] = []
         self.config = read_config(self.path, self.name)
-        self.context: Literal["text", "sentence"] = context or getattr(self.config, READS, "text")
+        reads: Literal["text", "sentence"] = getattr(self.config, READS, "text")
+        self.context: Literal["text", "sentence"] = context or reads
         attends = getattr(self.config, "num_attention_heads", None) is not None
         self.provides = frozenset({"logprob", "entropy"} | ({"attention"} if attends else set()))
 
@@ -109,6 +112,7 @@ class PretrainedBackend:
         if not texts:
             return []
         wanted = self.provides if needs is None else needs
+        self._note(self.tokenizer.case_note(texts))
         aligned = self.tokenizer.align(texts)
         windows = [w for number, a in enumerate(aligned) for w in cut_windows(a.ids, number, self._room)]
         if len(windows) > len(texts) and any(n.startswith("attention") for n in wanted):
@@ -139,6 +143,11 @@ class PretrainedBackend:
                 "separator": self.separator,
             },
         }
+
+    def _note(self, note: str | None) -> None:
+        """Keep the first note, for whoever asked for scores."""
+        if note is not None and not self.notes:
+            self.notes.append(note)
 
     @property
     def _opens(self) -> bool:
@@ -173,7 +182,7 @@ class PretrainedBackend:
         try:
             return list(zip(batch, self._compute(batch, wanted), strict=True))
         except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
-            if not _out_of_memory(error):
+            if not out_of_memory(error):
                 raise
             if len(batch) == 1:
                 raise ModelError(
@@ -295,8 +304,3 @@ class PretrainedBackend:
             extras={"context_tokens": seen},
             **joined,
         )
-
-
-def _out_of_memory(error: BaseException) -> bool:
-    """Whether an error means that memory ran out; on CPUs torch says so in words only."""
-    return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or "not enough memory" in str(error)

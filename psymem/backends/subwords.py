@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,9 @@ from psymem.errors import ModelError
 MARKS = ("\u0120", "\u2581")
 """How byte-level (G with dot) and SentencePiece (lower one eighth block) vocabularies mark a word's
 beginning."""
+
+TOO_FEW = 1000
+"""Tokens below which a vocabulary says nothing about case."""
 
 
 class SubwordTokenizer:
@@ -52,6 +56,29 @@ class SubwordTokenizer:
             tokenizer.unk_token_id if tokenizer.unk_token_id != self.bos_id else None
         )
         self.beginnings = self._find_beginnings(tokenizer) if separator == " " else None
+
+    def case_note(self, texts: Sequence[Sequence[str]]) -> str | None:
+        """Say so if the texts have capitals that the vocabulary has not; None if all is well."""
+        capital = next((w for words in texts for w in words if w != w.lower()), None)
+        if capital is None or self._keeps_case is None:
+            return None
+        return f"{self._keeps_case} (the first word with capitals is {capital!r})."
+
+    @cached_property
+    def _keeps_case(self) -> str | None:
+        """What is wrong with capitals; None if they are known."""
+        upper, lower = (self.backend.encode(w, add_special_tokens=False) for w in ("A", "a"))
+        if upper.ids == lower.ids and self.unknown_id not in upper.ids:
+            return (
+                f"The tokenizer of {self.name} puts all text into lower case, so capitals make no difference"
+            )
+        vocabulary = self.backend.get_vocab(with_added_tokens=False)
+        if len(vocabulary) < TOO_FEW or any(sum(c.isupper() for c in t) and len(t) > 2 for t in vocabulary):
+            return None
+        return (
+            f"The vocabulary of {self.name} has no words with capitals, and the text has; they are taken to "
+            "pieces or unknown. Use --lower-case (lower_case=True)"
+        )
 
     def align(self, texts: Sequence[Sequence[str]]) -> list[Alignment]:
         """Tokenize each text as running text and give every token to one word."""

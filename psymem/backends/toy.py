@@ -16,10 +16,11 @@ import numpy as np
 
 from psymem.alignment import align_pieces
 from psymem.backends.base import Progress, check_texts
+from psymem.errors import ModelError
 from psymem.trace import Trace
 
 N_BOXES, PIECE_LENGTH = 64, 4
-LAYERS, HEADS = 2, 2
+LAYERS, HEADS, MOST_PIECES = 2, 2, 2000
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,10 @@ class ToyBackend:
 
     def _trace(self, words: Sequence[str]) -> Trace:
         aligned = align_pieces(words, _pieces)
+        if len(aligned.ids) > MOST_PIECES:
+            raise ModelError(
+                f"A text has {len(aligned.ids)} pieces; {self.name} reads at most {MOST_PIECES} at a time."
+            )
         logits = np.random.default_rng(self.seed).normal(
             size=(N_BOXES + 1, N_BOXES)
         )  # row: last piece; last row: BOS

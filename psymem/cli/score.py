@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,9 +48,16 @@ def register(app: typer.Typer) -> None:
         ),
         seed: int = typer.Option(0, help="Recorded with the results; scoring draws no random numbers."),
         as_json: bool = typer.Option(False, "--json", help="Print rows as JSON, one per line."),
+        words_at_once: int | None = typer.Option(
+            None,
+            min=1,
+            help="Words after which results are safe on disk (--out); a killed run goes on there.",
+        ),
         quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress and no messages."),
     ) -> None:
         """Score words: surprisal and attention of every word under one or more models.
+
+        With --out, an interrupted run that is started again goes on where it stopped.
 
         A table needs a column of words and may have text_id (or --text-column), sentence_id and word_id; its
         other columns are kept. Where no sentence numbers are given, sentences are found by the rule of
@@ -68,12 +76,16 @@ def register(app: typer.Typer) -> None:
             **({"bos": False} if no_bos else {}),
         )
         with progress_bar(quiet or out is None, "sentences") as progress:
-            pieces = run.chunks(progress=progress)
             if out is None:
-                _print(pieces, as_json)
-                return
-            rows = _write(pieces, run, out, {"input": str(text or stimuli or table), "seed": seed})
-        if not quiet:
+                _print(run.chunks(words_at_once, progress=progress), as_json)
+            else:
+                parts = run.parts(words_at_once, progress)
+                rows = _write(parts, run, out, {"input": str(text or stimuli or table), "seed": seed}, quiet)
+        if quiet:
+            return
+        for note in run.notes():
+            typer.echo(f"Note: {note}", err=True)
+        if out is not None:
             typer.echo(
                 f"Wrote {rows} rows to {out} and where they come from to {out.with_suffix('.json')}.",
                 err=True,
@@ -103,11 +115,18 @@ def _words(
     return sources.words_from_table(table, word_column=word_column, text_column=text_column)  # type: ignore[arg-type]
 
 
-def _write(pieces: object, run: Run, out: Path, extra: dict) -> int:
-    """Write rows and sidecar; returns the number of rows."""
-    from psymem.outputs import write_table_pieces
+def _write(parts: Sequence[Callable[[], pd.DataFrame]], run: Run, out: Path, extra: dict, quiet: bool) -> int:
+    """Write rows and sidecar, going on where an earlier run stopped; returns the number of rows."""
+    from psymem._version import __version__
+    from psymem.resumable import frame_digest, write_resumably
 
-    return write_table_pieces(pieces, out, {**run.provenance(), **extra})  # type: ignore[arg-type]
+    def resumed(there: int) -> None:
+        if not quiet:
+            typer.echo(f"Going on after {there} of {len(parts)} parts, finished by an earlier run.", err=True)
+
+    about = {**run.provenance(), **extra}
+    identity = {**about, "words": frame_digest(run.words), "parts": len(parts), "psymem": __version__}
+    return write_resumably(parts, out, about, identity, resumed=resumed)
 
 
 def _print(pieces: object, as_json: bool) -> None:

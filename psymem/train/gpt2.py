@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from psymem import checkpoints
+from psymem.backends.pretrained import READS
 from psymem.backends.pretrained_model import without_progress_bar
 from psymem.errors import TrainingError
 from psymem.models.word_tokenizer import BOS, BOS_ID, EOS, EOS_ID, PAD, PAD_ID, UNK, UNK_ID
@@ -116,7 +117,7 @@ class GPT2Task(nn.Module):
                 bos_token_id=BOS_ID,
                 eos_token_id=EOS_ID,
                 pad_token_id=PAD_ID,
-                psymem_reads="sentence",
+                **{READS: "sentence"},  # type: ignore[arg-type]
             )
         )
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import signal
 import subprocess
 import sys
+import time
 
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from psymem import checkpoints
+from psymem.backends.load import load_backend
 from psymem.cli.app import build
 from psymem.errors import PsymemError
+from psymem.measures.attention_entropy import AttentionEntropy
 from psymem.registry import MEASURES
 from psymem.scoring import score
 
@@ -83,6 +88,57 @@ def test_an_interrupted_run_leaves_nothing_behind(text, tmp_path, monkeypatch):
     out = tmp_path / "out" / "scores.csv"
     CliRunner().invoke(build(), ["score", "-m", "toy", "--text", str(text), "--out", str(out)])
     assert list(out.parent.iterdir()) == []
+
+
+def test_a_killed_run_goes_on_where_it_stopped(tmp_path, small_checkpoint):
+    text, out, whole = (tmp_path / name for name in ("long.txt", "killed.csv", "whole.csv"))
+    text.write_text("The key to the cabinets was rusty .\n" * 400, encoding="utf-8")
+    options = ["--model", small_checkpoint, "--text", text, "--words-at-once", "40"]
+    command = [sys.executable, "-m", "psymem", "score", *map(str, options), "--out", str(out)]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.glob(".killed.csv.*.parts/00000[3-9].csv")) and time.monotonic() < deadline:
+        time.sleep(0.002)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not out.exists(), "the run ended before it was killed"
+    finished = subprocess.run(command, check=True, capture_output=True, text=True)
+    first = finished.stderr.splitlines()[0]
+    assert re.fullmatch(r"Going on after \d+ of 80 parts, finished by an earlier run\.", first)
+    run("score", *options, "--out", whole)
+    assert out.read_bytes() == whole.read_bytes()
+    assert {p.name for p in tmp_path.iterdir()} == {
+        "long.txt",
+        "killed.csv",
+        "killed.json",
+        "whole.csv",
+        "whole.json",
+    }
+
+
+def test_heads_query_row_and_case_are_options(text, small_pretrained):
+    options = ("--heads", "1:0", "--query", "last", "--no-bos", "--lower-case")
+    printed = run(
+        "score", "-m", small_pretrained("gpt2"), "--text", text, "--measure", "attention-entropy", *options
+    )
+    frame = pd.read_csv(io.StringIO(printed), keep_default_na=False, na_values=["NA"])
+    lowered = [t.lower() for t in ("The key was rusty. NA fit.", "Dogs chased it")]
+    backend = load_backend(small_pretrained("gpt2"), bos=False)
+    expected = score(lowered, backend, AttentionEntropy(heads=((1, 0),), query="last"))
+    column = "attention_entropy_L1H0_bits"
+    assert frame[column].tolist() == pytest.approx(expected[column].tolist(), abs=1e-5, nan_ok=True)
+    assert frame["word"][0] == "The"
+
+
+def test_capitals_that_a_vocabulary_lacks_are_noted(text, tmp_path, uncased_pretrained):
+    command = ["score", "-m", str(uncased_pretrained), "--text", str(text), "--out", str(tmp_path / "o.csv")]
+    noted = CliRunner().invoke(build(), command).stderr.splitlines()[0]
+    assert noted == (
+        f"Note: The vocabulary of {uncased_pretrained} has no words with capitals, and the text has; they are "
+        "taken to pieces or unknown. Use --lower-case (lower_case=True) (the first word with capitals is "
+        "'The')."
+    )
+    assert "Note:" not in CliRunner().invoke(build(), [*command, "--lower-case"]).stderr
 
 
 def test_mistakes_end_with_code_2_and_one_line(text):
