@@ -140,7 +140,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 def check_writable(folder: Path) -> None:
     """Raise OutputError if results could not be written into `folder`; creates nothing."""
     folder = Path(folder)
-    existing = next((p for p in (folder, *folder.parents) if p.exists()), Path())
+    existing = next((p for p in (folder, *folder.parents) if _exists(p)), Path())
     why = "it is not a folder" if not existing.is_dir() else ""
     why = why or ("" if os.access(existing, os.W_OK | os.X_OK) else "no permission to write there")
     if why:
@@ -148,9 +148,17 @@ def check_writable(folder: Path) -> None:
         raise OutputError(f"Cannot write results into {about}: {why}. Choose another folder with --out.")
 
 
+def _exists(path: Path) -> bool:
+    """Whether a path exists, as far as this user can see."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
 def _make_parents(folder: Path) -> list[Path]:
     """Make `folder`; return the folders that did not exist, the innermost first."""
-    missing = [p for p in (folder, *folder.parents) if not p.exists()]
+    missing = [p for p in (folder, *folder.parents) if not _exists(p)]
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
