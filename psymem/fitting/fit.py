@@ -9,6 +9,7 @@ import pandas as pd
 
 from psymem.fitting.result import Fit
 from psymem.fitting.spec import FitSpec, make_spec
+from psymem.fitting.threads import one_thread, run_engine
 from psymem.registry import ENGINES
 
 
@@ -97,9 +98,9 @@ def fit_spec(frame: pd.DataFrame, spec: FitSpec) -> Fit:
     """
     from psymem.fitting.design import build
 
-    engine = ENGINES.load(spec.engine)
-    data = build(frame, spec)
+    ENGINES.load(spec.engine)  # a wrong name is refused before the table is read
+    with one_thread():
+        data = build(frame, spec)
     if spec.engine == "profiled" and spec.family != "gaussian":
         spec = spec.changed(engine="lme4" if data.random else "statsmodels")
-        engine = ENGINES.load(spec.engine)
-    return engine(spec, data)
+    return run_engine(spec, data)
