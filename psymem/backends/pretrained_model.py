@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+from transformers.utils import logging
 
 from psymem.checkpoints import check_safetensors, file_sha256
 from psymem.errors import CheckpointError, ModelError
@@ -122,7 +125,8 @@ def load_model(path: Path, name: str, config: Any, device: str, dtype: str) -> L
         raise CheckpointError(f"{name} has no tokenizer that can be read: {_first_line(error)}") from error
     safe: dict[str, Any] = {} if path.is_file() else {"use_safetensors": True}
     try:
-        network: Any = AutoModelForCausalLM.from_pretrained(**source, **safe, dtype=PRECISIONS[dtype])
+        with _without_progress_bar():
+            network: Any = AutoModelForCausalLM.from_pretrained(**source, **safe, dtype=PRECISIONS[dtype])
     except Exception as error:  # transformers raises many kinds
         raise CheckpointError(f"The weights of {name} cannot be loaded: {_first_line(error)}") from error
     try:
@@ -137,6 +141,18 @@ def load_model(path: Path, name: str, config: Any, device: str, dtype: str) -> L
         layers=getattr(config, "num_hidden_layers", 0),
         heads=getattr(config, "num_attention_heads", 0) or 0,
     )
+
+
+@contextmanager
+def _without_progress_bar() -> Iterator[None]:
+    """Keep transformers from drawing a bar that is over in an instant."""
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 def _source(path: Path) -> dict[str, Any]:

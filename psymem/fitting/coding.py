@@ -108,7 +108,7 @@ def independent_columns(matrix: np.ndarray, tolerance: float = 1e-7) -> list[int
     triangle = np.asarray(np.linalg.qr(scaled, mode="r"))
     kept = [k for k in range(matrix.shape[1]) if norms[k] > 0]
     while True:
-        reduced = np.linalg.qr(triangle[:, kept], mode="r")
+        reduced = np.asarray(np.linalg.qr(triangle[:, kept], mode="r"))
         size = np.zeros(len(kept))
         size[: min(reduced.shape)] = np.abs(np.diag(reduced))
         weak = np.flatnonzero(size < tolerance)

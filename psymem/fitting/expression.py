@@ -73,7 +73,8 @@ def names(node: Node) -> list[str]:
 def _names(node: Node) -> Iterator[str]:
     if node.kind == "name" and node.value not in CONSTANTS:
         yield str(node.value)
-    for child in node.arguments[1:] if node.value == "=" else node.arguments:
+    arguments = node.arguments[:1] if node.kind == "call" and node.value == "C" else node.arguments
+    for child in arguments[1:] if node.value == "=" else arguments:
         yield from _names(child)
 
 

@@ -132,12 +132,8 @@ def _split(node: Node, source: str) -> tuple[Node | None, list[Node]]:
         if left is None and node.value == "-" and right is not None:
             return Node("unary", "-", (right,), node.position), left_bars
         both = [one for one in (left, right) if one is not None]
-        fixed = (
-            Node("binary", node.value, (both[0], both[1]), node.position)
-            if len(both) == 2
-            else (both or [None])[0]
-        )
-        return fixed, left_bars + right_bars
+        joined = Node("binary", node.value, tuple(both), node.position) if len(both) == 2 else None
+        return joined or (both[0] if both else None), left_bars + right_bars
     for inner in node.walk():
         if inner.kind == "binary" and inner.value in BARS:
             raise mark(source, inner.position, "random effects can be added with '+' only.")

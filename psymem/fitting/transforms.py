@@ -6,7 +6,7 @@ rows uses the values of the rows that were fitted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -143,6 +143,14 @@ def _call(node: Node, columns: Columns) -> np.ndarray:
     return function(values)
 
 
+def look_ahead(nodes: Iterable[Node], columns: Columns) -> None:
+    """Let ``scale`` and ``center`` look at every row that has a value, before incomplete rows are dropped, as R does."""
+    for node in nodes:
+        for call in node.walk():
+            if call.kind == "call" and call.value in ("scale", "center") and call.arguments:
+                _scale(call, columns)
+
+
 def _one(node: Node) -> Node:
     if len(node.arguments) != 1:
         raise FitError(
@@ -166,10 +174,11 @@ def _scale(node: Node, columns: Columns) -> np.ndarray:
     options = _options(node)
 
     def look() -> tuple[float, float]:
-        mean = float(values.mean()) if _truth(options.get("center"), True) else 0.0
+        known = values[~np.isnan(values)]
+        mean = float(known.mean()) if _truth(options.get("center"), True) else 0.0
         if node.value == "center" or not _truth(options.get("scale"), True):
             return mean, 1.0
-        sd = float(np.sqrt(((values - mean) ** 2).sum() / max(len(values) - 1, 1)))
+        sd = float(np.sqrt(((known - mean) ** 2).sum() / max(len(known) - 1, 1)))
         if sd == 0:
             raise FitError(
                 f"{deparse(node)} cannot be computed: {deparse(node.arguments[0])} has the same value in every row."

@@ -76,7 +76,8 @@ def singular_parts(coordinates: Coordinates, theta: np.ndarray) -> list[str]:
             for name, z in zip(term.names, zero, strict=True)
             if z
         ]
-        weak = np.abs(np.diag(scaled)) < ZERO * np.maximum(sd, 1.0)
+        searched = triangle @ root
+        weak = np.abs(np.diag(searched)) < ZERO * np.maximum(np.sqrt((searched**2).sum(axis=1)), 1.0)
         if (weak & ~zero).any():
             if len(term.names) == 2:
                 correlation = root[1] @ root[0] / np.sqrt((root[0] @ root[0]) * (root[1] @ root[1]))
