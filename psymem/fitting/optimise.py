@@ -147,7 +147,7 @@ def _step(
 ) -> tuple[np.ndarray, float] | None:
     """Return the next point and its value, or None if no decrease is found along `direction`."""
     length = min(1.0, 2.0 / max(float(np.abs(direction).max()), 1e-300))
-    for _ in range(25):
+    while length * expected > 0.1 * tolerance(value) and length > 1e-12:
         point = x + length * direction
         found = function(point)
         if found <= value - 1e-4 * length * expected and found < value:
