@@ -49,6 +49,10 @@ class StimuliError(DataError):
     """An item set that breaks its format; the message names row and column."""
 
 
+class SuiteError(DataError):
+    """A SyntaxGym suite, one of its prediction formulas, or a file of minimal pairs that breaks its format."""
+
+
 class OutputError(PsymemError):
     """A result that could not be written (full disk, read-only folder)."""
 

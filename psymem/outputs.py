@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import os
 import platform
+import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -99,6 +101,89 @@ def write_table_pieces(pieces: Iterable[pd.DataFrame], path: Path, provenance: M
         path.with_suffix(".json"), {**base_provenance(), **provenance, "table": path.name, "rows": rows}
     )
     return rows
+
+
+@contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """Give an empty folder to write into; move what it holds into `folder` when the block ends well.
+
+    Files of the same names are replaced, others in `folder` stay. If the block fails, nothing changes.
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be made or written to, or the disk is full.
+    """
+    folder = Path(folder)
+    check_writable(folder)
+    made = _make_parents(folder.parent)
+    temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-"))
+    kept = False
+    try:
+        yield temporary
+        _move_files(temporary, folder)
+        kept = True
+    except (OSError, OutputError) as error:
+        reason = error if isinstance(error, OSError) else error.__cause__
+        why = getattr(reason, "strerror", None) or str(reason or error)
+        raise OutputError(
+            f"Could not write the results into {folder}: {why}. None of them was kept; what was there "
+            "before is "
+            "unchanged. Free some space or choose another folder with --out."
+        ) from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+        for parent in [] if kept else made:
+            parent.rmdir()
+
+
+def check_writable(folder: Path) -> None:
+    """Raise OutputError if results could not be written into `folder`; creates nothing."""
+    folder = Path(folder)
+    existing = next((p for p in (folder, *folder.parents) if _exists(p)), Path())
+    why = "it is not a folder" if not existing.is_dir() else ""
+    why = why or ("" if os.access(existing, os.W_OK | os.X_OK) else "no permission to write there")
+    if why:
+        about = folder if existing == folder else f"{folder} ({existing})"
+        raise OutputError(f"Cannot write results into {about}: {why}. Choose another folder with --out.")
+
+
+def _exists(path: Path) -> bool:
+    """Whether a path exists, as far as this user can see."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
+def _make_parents(folder: Path) -> list[Path]:
+    """Make `folder`; return the folders that did not exist, the innermost first."""
+    missing = [p for p in (folder, *folder.parents) if not _exists(p)]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"Cannot write into {folder}: {error.strerror}. Choose another folder with --out."
+        ) from error
+    return missing
+
+
+def _move_files(source: Path, target: Path) -> None:
+    """Move finished files; an interruption waits until all are in place."""
+    if not target.exists():
+        os.chmod(source, 0o755)
+        os.rename(source, target)
+        return
+    interrupted: KeyboardInterrupt | None = None
+    for file in sorted(source.iterdir()):
+        try:
+            os.replace(file, target / file.name)
+        except KeyboardInterrupt as stop:
+            interrupted = stop
+            if file.exists():
+                os.replace(file, target / file.name)
+    if interrupted is not None:
+        raise interrupted
 
 
 def base_provenance(command: str | None = None) -> dict[str, Any]:

@@ -60,6 +60,7 @@ BACKENDS = Registry(
     "kind of model",
     {
         "recurrent": "psymem.backends.recurrent:RecurrentBackend",
+        "pretrained": "psymem.backends.pretrained:PretrainedBackend",
         "toy": "psymem.backends.toy:ToyBackend",
     },
 )

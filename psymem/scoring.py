@@ -135,7 +135,7 @@ class Run:
         frames = [self.words.iloc[p] for p in positions]
         texts = [f["word"].tolist() for f in frames]
         names = [str(f["text_id"].iloc[0]) for f in frames]
-        needs = frozenset[str]().union(*(m.requires for m in self.measures))
+        needs = frozenset[str]().union(*(getattr(m, "needs", m.requires) for m in self.measures))
         traces = backend.read_many(texts, progress, names=names, needs=needs)
         unknown = [_unknown(t, len(w)) for t, w in zip(traces, texts, strict=True)]
         new: dict[str, Any] = {"model": backend.name, "oov": np.concatenate(unknown)}

@@ -29,12 +29,20 @@ class Trace:
         (T,) bool: the token stands for an unknown word.
     attention
         (layers, heads, T, T) float: weight at query token i on key token j < i (j <= i for transformers).
-        A row sums to 1, or is NaN throughout where there is nothing to attend to. None if the model has none.
+        A row sums to 1, together with `attention_bos` if the model has it, or is NaN throughout where there
+        is nothing to attend to. None if the model has no attention.
+    attention_bos
+        (layers, heads, T) float: weight at query token i on the beginning-of-sentence token, where the model
+        attends to one.
+    attention_heads
+        The (layer, head) pairs in `attention` if only some were asked for; its axes are then (1, chosen, T,
+        T).
     entropy
         (T,) float64: entropy (nats) of the next-token distribution from which the token was drawn, or None.
     boundary
-        (T + 1,) float64: natural log of p(a word begins or the text ends | the first i tokens), where the
-        tokenizer marks word beginnings; None where every token is a word or no beginning is marked.
+        (T + 1,) float64: natural log of p(a word begins | the first i tokens), where the tokenizer marks word
+        beginnings; 0 at the start of the text. None where every token is a word or no
+        beginning is marked.
     extras
         Further per-token arrays by name (model fixations, memory), first axis T.
     """
@@ -44,6 +52,8 @@ class Trace:
     logprob: np.ndarray
     oov: np.ndarray
     attention: np.ndarray | None = None
+    attention_bos: np.ndarray | None = None
+    attention_heads: tuple[tuple[int, int], ...] | None = None
     entropy: np.ndarray | None = None
     boundary: np.ndarray | None = None
     extras: dict[str, np.ndarray] = field(default_factory=dict)
@@ -84,3 +94,11 @@ class Trace:
         last = np.full(self.n_words if n_words is None else n_words, -1)
         last[self.word_index] = np.arange(len(self.tokens))
         return last
+
+
+def no_such_head(layer: int, head: int, layers: int, heads: int) -> str:
+    """Say which heads there are, to someone who asked for another."""
+    return (
+        f"There is no head {layer}:{head}; the model has {layers} layer(s) 0 to {layers - 1} "
+        f"with {heads} head(s) 0 to {heads - 1} each."
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Generator
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,28 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("PSYMEM_SHARED", REPOSITORY.parent / "shared"))
+FIXTURE_OF_MARKER = {"shared": "shared", "r": "rscript"}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fail a skipped test whose marker is in PSYMEM_FORBID_SKIPS (markers with commas between).
+
+    Continuous integration sets it to what its machine has, so that a broken set-up cannot look like success.
+    """
+    report = yield
+    forbidden = set(os.environ.get("PSYMEM_FORBID_SKIPS", "").split(",")) - {""}
+    needs = {m for m in forbidden if item.get_closest_marker(m)}
+    needs |= {
+        m for m, f in FIXTURE_OF_MARKER.items() if m in forbidden and f in getattr(item, "fixturenames", ())
+    }
+    if report.skipped and needs and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        report.outcome = "failed"
+        report.longrepr = (
+            f"{item.nodeid} must not skip here, since it needs {', '.join(sorted(needs))}. {reason}"
+        )
+    return report
 
 
 @pytest.fixture(scope="session")
@@ -33,7 +56,9 @@ def rscript() -> str:
     if program is None:
         pytest.skip("R is not installed")
     found = subprocess.run(
-        [program, "-e", "suppressMessages({library(lme4); library(lmerTest)})"], capture_output=True, check=False
+        [program, "-e", "suppressMessages({library(lme4); library(lmerTest)})"],
+        capture_output=True,
+        check=False,
     )
     if found.returncode:
         pytest.skip("R lacks lme4 or lmerTest")
@@ -70,12 +95,92 @@ def write_small_checkpoint(folder: Path, *, seed: int = 1, **settings: object) -
 
 
 SMALL_VOCABULARY = (
-    "the a of to in on was were is are did do does not n't 's 'll key keys cabinet cabinets rusty old museum art "
-    "arts soon opened open she he they it said that who cat dog dogs chased - -- , . ; : ! ? \" ' ( ) well known"
+    "the a of to in on was were is are did do does not n't 's 'll key keys cabinet cabinets rusty old "
+    "museum art "
+    "arts soon opened open she he they it said that who cat dog dogs chased - -- , . ; : ! ? \" ' ( ) "
+    "well known"
 ).split()
 
 
 @pytest.fixture(scope="session")
 def small_checkpoint_writer():
-    """Give a function that writes a small CBR-RNN with random weights: (folder, *, seed, **settings) -> folder."""
+    """Give a function that writes a small CBR-RNN with random weights: (folder, *, seed, **settings) ->
+    folder."""
     return write_small_checkpoint
+
+
+@pytest.fixture(scope="session")
+def small_pretrained(tmp_path_factory):
+    """Give a function from "gpt2" or "llama" to the directory of such a model, tiny, with random weights."""
+    written: dict[str, Path] = {}
+
+    def write(kind: str) -> Path:
+        if kind not in written:
+            written[kind] = write_small_pretrained(tmp_path_factory.mktemp("pretrained") / kind, kind)
+        return written[kind]
+
+    return write
+
+
+def write_small_pretrained(folder: Path, kind: str) -> Path:
+    """Write a two-layer model with a 400-piece vocabulary trained on a few sentences."""
+    import torch
+    import transformers
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+    transformers.utils.logging.disable_progress_bar()
+    special = ["<|endoftext|>"] if kind == "gpt2" else ["<unk>", "<s>", "</s>"]
+    if kind == "gpt2":
+        tokenizer = Tokenizer(models.BPE())
+        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        tokenizer.decoder = decoders.ByteLevel()
+        alphabet = pre_tokenizers.ByteLevel.alphabet()
+    else:
+        tokenizer = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True))
+        tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+        tokenizer.decoder = decoders.Metaspace()
+        alphabet = []
+        special = special + [f"<0x{byte:02X}>" for byte in range(256)]
+    trainer = trainers.BpeTrainer(
+        vocab_size=400, special_tokens=special, initial_alphabet=alphabet, show_progress=False
+    )
+    tokenizer.train_from_iterator([" ".join(SMALL_VOCABULARY), *PRETRAINED_TEXT] * 3, trainer)
+    bos, eos = (special[0], special[0]) if kind == "gpt2" else special[1:3]
+    fast = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        bos_token=bos,
+        eos_token=eos,
+        unk_token=None if kind == "gpt2" else "<unk>",
+    )
+    torch.manual_seed(4)
+    size = tokenizer.get_vocab_size()
+    ends = {"bos_token_id": fast.bos_token_id, "eos_token_id": fast.eos_token_id}
+    if kind == "gpt2":
+        model = transformers.GPT2LMHeadModel(
+            transformers.GPT2Config(vocab_size=size, n_layer=2, n_head=2, n_embd=16, n_positions=128, **ends)
+        )
+    else:
+        model = transformers.LlamaForCausalLM(
+            transformers.LlamaConfig(
+                vocab_size=size,
+                hidden_size=16,
+                intermediate_size=32,
+                num_hidden_layers=2,
+                num_attention_heads=2,
+                max_position_embeddings=128,
+                **ends,
+            )
+        )
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.2 * torch.randn_like(parameter))
+    model.save_pretrained(folder)
+    fast.save_pretrained(folder)
+    return folder
+
+
+PRETRAINED_TEXT = [
+    "the key to the cabinets was rusty",
+    "it didn't open, she said",
+    "well-known museums of arts",
+]

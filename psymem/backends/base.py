@@ -52,7 +52,8 @@ class Backend(Protocol):
         names
             What to call each text in messages; its number otherwise.
         needs
-            The part of `provides` that will be looked at; the rest may be left out. None for everything.
+            The part of `provides` that will be looked at; the rest may be left out. "attention 4:3" asks for
+            one head (layer 4, head 3). None for everything.
         """
         ...
 

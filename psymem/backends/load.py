@@ -10,9 +10,22 @@ from typing import Any
 
 from psymem import checkpoints
 from psymem.backends.base import Backend
-from psymem.checkpoints import CARD, CONFIG, Checkpoint
+from psymem.checkpoints import CARD, Checkpoint
 from psymem.errors import CheckpointError, ModelError, UnknownNameError
 from psymem.registry import ARCHITECTURES, BACKENDS
+
+MASKED = (
+    "bert",
+    "roberta",
+    "distilbert",
+    "electra",
+    "albert",
+    "xlm-roberta",
+    "deberta",
+    "deberta-v2",
+    "modernbert",
+)
+"""Model types of masked language models, for configs that do not name their class."""
 
 
 def load_backend(name: str | Path | Backend, **settings: Any) -> Backend:
@@ -37,12 +50,14 @@ def load_backend(name: str | Path | Backend, **settings: Any) -> Backend:
     """
     if isinstance(name, Backend):
         return name
-    if isinstance(name, str) and name in BACKENDS and name != "recurrent":
-        return _build(str(name), settings, ())
+    if name == "toy":
+        return _build("toy", settings, ())
+    if Path(name).suffix == ".gguf" and Path(name).is_file():
+        return _build("pretrained", settings, (Path(name),))
     checkpoint = _locate(name)
-    checkpoints.check(checkpoint)
     if checkpoint.architecture not in ARCHITECTURES:
-        raise CheckpointError(_foreign(checkpoint))
+        return _foreign(checkpoint, settings)
+    checkpoints.check(checkpoint)
     return _build("recurrent", settings, (checkpoint,))
 
 
@@ -82,7 +97,7 @@ def _fetch(name: str, unknown: UnknownNameError) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError, RepositoryNotFoundError
 
-    wanted = [CONFIG, "*.safetensors", "tokenizer*", CARD]
+    wanted = ["*.json", "*.safetensors", "*.txt", "*.model", CARD]
     try:
         return Path(snapshot_download(name, allow_patterns=wanted, etag_timeout=5, max_workers=2))
     except (HFValidationError, RepositoryNotFoundError):
@@ -101,17 +116,25 @@ def _fetch(name: str, unknown: UnknownNameError) -> Path:
         ) from None
 
 
-def _foreign(checkpoint: Checkpoint) -> str:
-    """Say why a model that is not one of ours cannot be used."""
-    classes = " ".join(checkpoint.config.get("architectures") or ())
-    kind = checkpoint.architecture
-    if "MaskedLM" in classes or kind in ("bert", "roberta", "distilbert", "electra", "albert", "xlm-roberta"):
-        return (
+def _foreign(checkpoint: Checkpoint, settings: dict[str, Any]) -> Backend:
+    """Return a backend for a model of transformers that is not one of ours.
+
+    Raises
+    ------
+    CheckpointError
+        If it is no causal language model.
+    """
+    kind, classes = checkpoint.architecture, " ".join(checkpoint.config.get("architectures") or ())
+    if "MaskedLM" in classes or kind in MASKED:
+        raise CheckpointError(
             f"{checkpoint.name} is a masked language model ({kind}): it predicts a word from both sides, "
-            "so it has no "
-            "surprisal of a word given the words before it. Use a causal (left-to-right) model."
+            "so it "
+            "has no surprisal of a word given the words before it. Use a causal (left-to-right) model."
         )
-    return (
-        f"{checkpoint.name} is a model of type {kind!r}, which psymem cannot read with yet. "
-        f"Known types: {', '.join(ARCHITECTURES.names())}."
-    )
+    if checkpoint.config.get("is_encoder_decoder") or "ConditionalGeneration" in classes:
+        raise CheckpointError(
+            f"{checkpoint.name} is an encoder-decoder model ({kind}): it reads the whole text before it "
+            "predicts "
+            "a word. Use a causal (left-to-right) model."
+        )
+    return _build("pretrained", {"name": checkpoint.name, **settings}, (checkpoint.path,))

@@ -17,13 +17,12 @@ from torch import Tensor
 
 from psymem.alignment import Alignment, align_pieces
 from psymem.backends.base import Progress, check_texts, sentence_case, text_name
+from psymem.backends.batching import batches_by_length, shared_states, wanted_heads
+from psymem.backends.expectation import expect
 from psymem.checkpoints import Checkpoint, describe
 from psymem.errors import ModelError
 from psymem.models.storage import MAX_TOKENS, StoredModel, architecture_named, load_checkpoint
 from psymem.trace import Trace
-
-LOGITS_AT_ONCE = 1 << 24
-"""Numbers in one block of logits (64 MiB in float32)."""
 
 
 class RecurrentBackend:
@@ -156,7 +155,8 @@ class RecurrentBackend:
         """Read sentences of similar length at once."""
         output = self.stored.network(self._padded(batch))
         wanted = self.provides if needs is None else needs
-        logprob, entropy = self._probabilities(output.hidden, batch, entropy="entropy" in wanted)
+        logprob, entropy = self._expectation(output.hidden, batch, entropy="entropy" in wanted)
+        wanted = wanted | ({"attention"} if wanted_heads(wanted) else set())
         observed = {
             k: v.float().cpu().numpy() for k, v in self.architecture.observe(output).items() if k in wanted
         }
@@ -192,7 +192,7 @@ class RecurrentBackend:
         own[:1] = np.nan
         return own[None, None]
 
-    def _probabilities(
+    def _expectation(
         self, hidden: Tensor, batch: Sequence[Alignment], *, entropy: bool
     ) -> tuple[np.ndarray, np.ndarray | None]:
         """Return log-probability of each token of the batch and entropy of what was expected there.
@@ -200,68 +200,21 @@ class RecurrentBackend:
         Both are (N,) for N tokens in all. Sentences that begin alike (the conditions of an item) share their
         expectations, computed once.
         """
-        where, state, target = expected_tokens(batch, self.bos)
-        rows = hidden.reshape(-1, hidden.shape[-1])[
-            torch.from_numpy(where[:, 0] * hidden.shape[1] + where[:, 1])
-        ]
-        logprob = np.full(len(state), np.nan)
-        uncertainty = np.full(len(state), np.nan) if entropy else None
-        step = max(1, LOGITS_AT_ONCE // int(self.stored.config["vocab_size"]))
-        for first in range(0, len(rows), step):
-            inside = np.flatnonzero((state >= first) & (state < first + step))
-            logits = self._logits(rows[first : first + step])
-            normaliser = logits.logsumexp(-1)
-            row, column = torch.from_numpy(state[inside] - first), torch.from_numpy(target[inside])
-            logprob[inside] = (logits[row, column] - normaliser[row]).double().cpu().numpy()
-            if uncertainty is not None:
-                expected = (torch.softmax(logits, -1) * logits).sum(-1)
-                uncertainty[inside] = (normaliser - expected)[row].double().cpu().numpy()
-        return np.minimum(logprob, 0.0), uncertainty
+        where, states = shared_states([a.ids for a in batch], self.bos)
+        met_in = np.concatenate([s[:-1] for s in states])
+        used, state = np.unique(met_in, return_inverse=True)
+        state = state - (used[:1] == -1).sum()
+        used = where[used[used >= 0]]
+        rows = hidden[torch.from_numpy(used[:, 0]), torch.from_numpy(used[:, 1])]
+        token = np.concatenate([a.ids for a in batch])
+        size = int(self.stored.config["vocab_size"])
+        found = expect(rows, self._logits, size, state, token, entropy=entropy)
+        if found.entropy is None:
+            return found.logprob, None
+        return found.logprob, np.append(found.entropy, np.nan)[state]  # state -1: nothing was expected
 
     def _logits(self, hidden: Tensor) -> Tensor:
         """(n, V) logits; what can never come next (padding, BOS) has none."""
         logits = self.stored.network.output(hidden)
         logits[:, list(self.stored.config.get("unpredictable_ids", ()))] = torch.finfo(logits.dtype).min
         return logits
-
-
-def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
-    """Yield indices of texts, sorted by length, so that count times longest stays within `batch_tokens`.
-
-    A single text may exceed the limit and is then alone.
-    """
-    batch: list[int] = []
-    for number in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batch and (len(batch) + 1) * (lengths[number] + 1) > batch_tokens:
-            yield batch
-            batch = []
-        batch.append(number)
-    if batch:
-        yield batch
-
-
-def expected_tokens(batch: Sequence[Alignment], bos: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """List the states after which something is expected, one for all sentences that began alike.
-
-    Returns
-    -------
-    tuple
-        (S, 2) row and input position of each distinct state in the batch; (N,) which state each of the
-        batch's N tokens was expected in (-1 for a first word without BOS); (N,) its id.
-    """
-    states: dict[tuple[int, int], int] = {}
-    where: list[tuple[int, int]] = []
-    expected_in: list[int] = []
-    for row, alignment in enumerate(batch):
-        state = -1
-        ids = alignment.ids.tolist()
-        for position in range(len(ids)):
-            if bos or position:
-                came = (state, ids[position - 1] if position else -1)
-                if came not in states:
-                    states[came] = len(where)
-                    where.append((row, position - 1 + bos))
-                state = states[came]
-            expected_in.append(state)
-    target = np.concatenate([a.ids for a in batch]) if batch else np.zeros(0, dtype=np.int64)
-    return np.array(where, dtype=np.int64).reshape(-1, 2), np.array(expected_in, dtype=np.int64), target

@@ -11,6 +11,7 @@ from psymem._version import __version__
 from psymem.errors import PsymemError
 
 COMMANDS: tuple[str, ...] = (
+    "attraction",
     "score",
     "stimuli",
     "train",
@@ -20,8 +21,12 @@ COMMANDS: tuple[str, ...] = (
     "compare",
     "power",
     "published_scores",
+    "doctor",
 )
 """Command files in this folder, in the order in which ``psymem --help`` lists them."""
+
+
+INTERRUPTED = "Interrupted; finished files were kept, nothing is half-written."
 
 
 def _print_version(wanted: bool) -> None:
@@ -61,7 +66,11 @@ def main() -> None:
     except PsymemError as error:
         _fail(str(error), 2)
     except KeyboardInterrupt:
-        _fail("Interrupted; finished files were kept, nothing is half-written.", 130)
+        _fail(INTERRUPTED, 130)
+    except SystemExit as end:  # what typer makes of Ctrl-C
+        if end.code == 130:
+            _fail(INTERRUPTED, 130)
+        raise
 
 
 def _fail(message: str, code: int) -> None:

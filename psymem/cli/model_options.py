@@ -26,10 +26,30 @@ def read_rows(path: Path, quiet: bool) -> pd.DataFrame:
 
 
 def model_options(levels: Sequence[str], contrasts: Sequence[str], **others: Any) -> dict[str, Any]:
-    """Turn ``--levels "attraction=none,double"`` and ``--contrasts attraction=sum`` into options of psymem.fit."""
+    """Turn ``--levels attraction=none,double`` and ``--contrasts attraction=sum`` into options of a fit.
+
+    A coding of one's own gives each new column a weight per level: ``--contrasts "length=long:-0.5,0.5"``.
+    """
     ordered = {k: v.split(",") for k, v in assignments(levels, "--levels", "attraction=none,double").items()}
-    coded = assignments(contrasts, "--contrasts", "attraction=sum")
+    coded = {k: _coding(k, v) for k, v in assignments(contrasts, "--contrasts", "attraction=sum").items()}
     return {**others, "levels": {k: [x.strip() for x in v] for k, v in ordered.items()}, "contrasts": coded}
+
+
+def _coding(factor: str, value: str) -> str | dict[str, list[float]]:
+    """Read the name of a coding, or ``column:weight,weight;column:weight,weight``, a weight per level."""
+    if ":" not in value:
+        return value
+    columns = {}
+    for part in value.split(";"):
+        name, _, weights = part.partition(":")
+        try:
+            columns[name.strip()] = [float(w) for w in weights.split(",")]
+        except ValueError:
+            raise PsymemError(
+                f"--contrasts was given the weights {weights!r} for {factor}; they have to be numbers "
+                f"separated by commas, one for each level, as in '{factor}=late:-0.5,0.5'."
+            ) from None
+    return columns
 
 
 def assignments(values: Sequence[str], option: str, example: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from psymem.designs.effects import CONDITIONS, HUMAN_PERCENTAGES
-from psymem.designs.rows import CRITICAL
+from psymem.designs.rows import CRITICAL, display_name
 
 HUMANS = "humans"
 HUMAN_MEASURE = "percent_judged_implausible"
@@ -45,7 +45,7 @@ def plotted_means(
     """
     here = means[means["region"] == CRITICAL]
     here = _attraction_groups(here) if attraction else _factor_groups(here, factors)
-    here = here.assign(panel=here["model"] + ": " + here["measure"], title=here["model"])
+    here = here.assign(panel=here["model"] + ": " + here["measure"], title=here["model"].map(display_name))
     parts = [here[_COLUMNS]]
     if attraction:
         parts.insert(0, _human_panel(item_set))

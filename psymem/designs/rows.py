@@ -39,12 +39,24 @@ def out_of_vocabulary(scores: pd.DataFrame) -> pd.DataFrame:
     """
     if "oov" not in scores.columns:
         return pd.DataFrame(columns=["item", "role", "word", "conditions", "models"])
-    bad = scores[scores["oov"].astype(bool) & scores["role"].isin(NEEDED_ROLES)]
+    bad = scores[scores["oov"].astype(bool) & has_role(scores, *NEEDED_ROLES)]
     listed = bad.groupby(["item", "role", "word"], sort=False).agg(
         conditions=("condition", lambda c: ",".join(sorted(set(c)))),
         models=("model", lambda m: ",".join(sorted(set(m)))),
     )
     return listed.reset_index()
+
+
+def display_name(model: str) -> str:
+    """Name of a model in figures: the last two parts of a path, other names as they are."""
+    parts = [p for p in re.split(r"[/\\]", model) if p]
+    return "/".join(parts[-2:]) if len(parts) > 2 or model.startswith(("/", ".", "~")) else model
+
+
+def has_role(words: pd.DataFrame, *roles: str) -> pd.Series:
+    """Whether each word has one of `roles` (a cell can hold several, separated by blanks)."""
+    cells = {cell: not set(roles).isdisjoint(str(cell).split()) for cell in words["role"].unique()}
+    return words["role"].map(cells).astype(bool)
 
 
 def leave_out_items(scores: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -73,7 +85,9 @@ def leave_out_items(scores: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     return kept, left_out
 
 
-def region_rows(scores: pd.DataFrame, measures: Sequence[str], factors: Sequence[str]) -> pd.DataFrame:
+def region_rows(
+    scores: pd.DataFrame, measures: Sequence[str], factors: Sequence[str], covariates: Sequence[str] = ()
+) -> pd.DataFrame:
     """Return one row per model instance, item, condition and region with the value of each measure.
 
     Regions are "critical" and those of the spillover words ("spillover_1", ...). Where a region has several
@@ -87,17 +101,17 @@ def region_rows(scores: pd.DataFrame, measures: Sequence[str], factors: Sequence
     require_columns(
         scores, ["model", "text_id", "item", "condition", "region", "role", *factors, *measures], "the scores"
     )
-    words = scores[scores["role"].isin([CRITICAL, SPILLOVER])]
-    without = set(scores["text_id"]) - set(words.loc[words["role"] == CRITICAL, "text_id"])
+    critical, spillover = has_role(scores, CRITICAL), has_role(scores, SPILLOVER)
+    without = set(scores["text_id"]) - set(scores.loc[critical, "text_id"])
     if without:
         raise DataError(
             f"{len(without)} text(s) have no word with the role 'critical', the first is "
             f"{sorted(without)[0]!r}. Mark the word at which the measures are read."
         )
-    words = words.assign(region=words["region"].where(words["role"] == SPILLOVER, CRITICAL))
-    keys = ["model", "item", "condition", *factors, "region"]
+    words = scores.assign(region=scores["region"].where(~critical, CRITICAL))[critical | spillover]
+    keys = ["model", "item", "condition", *factors, *covariates, "region"]
     how = {m: _sum_or_nan if m.startswith("surprisal") else "mean" for m in measures}
-    return words.groupby(keys, sort=False, observed=True).agg(how).reset_index()
+    return words.groupby(keys, sort=False, observed=True, dropna=False).agg(how).reset_index()
 
 
 def _sum_or_nan(values: pd.Series) -> float:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from psymem.designs.effects import AS_PUBLISHED, ATTRACTION_EFFECTS, BY_ITEM_SLOPES, STRUCTURES, Effect
 from psymem.designs.rows import CRITICAL, model_family, regions_of
-from psymem.errors import EngineError, FitError, FormulaError
+from psymem.errors import FitError, FormulaError, UnknownNameError
 from psymem.fitting.fit import fit
 from psymem.fitting.multiplicity import adjust
 from psymem.fitting.result import Fit
@@ -43,7 +43,7 @@ EFFECT_COLUMNS = (
     "note",
 )
 COMPARABLE = ("surprisal_", "relative_attention")
-"""Beginnings of the names of measures for which attraction means a negative effect; others have no human direction."""
+"""Beginnings of measures for which attraction is a negative effect; others have no human direction."""
 
 AS_GIVEN = "as given"
 
@@ -118,6 +118,7 @@ def effects_table(
         Columns `EFFECT_COLUMNS`. ``p_holm`` is corrected over the effects of one model, region, measure and
         random-effects structure. What cannot be estimated has NaN and a ``note`` that says why.
     """
+    _check_response(measures, tests)
     found: list[dict[str, Any]] = []
     families = rows["model"].map(model_family)
     for region in regions_of(rows) if tests.spillover else [CRITICAL]:
@@ -134,7 +135,15 @@ def effects_table(
                     found += [{**here, **row} for row in _attraction_rows(part, measure, tests)]
                 else:
                     found += [{**here, **row} for row in _formula_rows(part, measure, factors, tests)]
+    _raise_if_all_failed(found)
     return _finished(pd.DataFrame(found), tests.alpha)
+
+
+def _raise_if_all_failed(found: Sequence[Mapping[str, Any]]) -> None:
+    """Raise the first error if no effect could be estimated: then the engine or the data are to blame."""
+    errors = [row["error"] for row in found if "error" in row]
+    if errors and all(pd.isna(row.get("estimate", np.nan)) for row in found):
+        raise errors[0]
 
 
 def _attraction_rows(part: pd.DataFrame, measure: str, tests: Tests) -> Iterator[dict[str, Any]]:
@@ -167,10 +176,10 @@ def _one_effect(
     about = {"random_effects": random_effects, "formula": formula}
     try:
         fitted = fit(rows, formula, engine=engine)
-    except (FormulaError, EngineError):
+    except FormulaError:
         raise
     except FitError as error:
-        return {**about, "note": f"Not estimable: {error}"}
+        return {**about, "note": f"Not estimable: {error}", "error": error}
     return {**about, **_coefficient(fitted, effect.term)}
 
 
@@ -195,7 +204,10 @@ def _formula_rows(
     if response not in ("y", measure):
         return
     ordered = part.assign(
-        **{f: pd.Categorical(part[f], categories=list(dict.fromkeys(part[f]))) for f in factors}
+        **{
+            f: pd.Categorical(part[f], categories=list(dict.fromkeys(part[f])))
+            for f in ("condition", *factors)
+        }
     )
     for structure, random_effects in _structures(fixed, factors, part["model"].nunique()):
         formula = f"{measure} ~ {fixed}" + (f" + {random_effects}" if structure != AS_GIVEN else "")
@@ -211,6 +223,15 @@ def _formula_rows(
                     "random_effects": random_effects,
                 }
                 yield {**about, "formula": formula, **_coefficient(fitted, term)}
+
+
+def _check_response(measures: Sequence[str], tests: Tests) -> None:
+    """Raise UnknownNameError if the user's formula is about something that was not measured."""
+    response = _split_formula(tests.formula)[0] if tests.formula else "y"
+    if response not in ("y", *measures):
+        raise UnknownNameError(
+            "measure column", response, ["y", *measures], "(y stands for each measure in turn)"
+        )
 
 
 def _split_formula(formula: str) -> tuple[str, str]:
@@ -244,6 +265,8 @@ def _without_highest_interaction(fixed: str, factors: Sequence[str]) -> str | No
 
 def _finished(table: pd.DataFrame, alpha: float) -> pd.DataFrame:
     """Put columns in order, correct p-values and mark what agrees with people."""
+    order = table.groupby(["model", "region", "measure", "effect"], sort=False).ngroup()
+    table = table.loc[order.sort_values(kind="stable").index].reset_index(drop=True)
     table = table.reindex(columns=list(EFFECT_COLUMNS))
     numbers = ["estimate", "se", "df", "t", "p", "ci_low", "ci_high"]
     table[numbers] = table[numbers].astype(float)

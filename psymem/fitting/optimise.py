@@ -135,7 +135,7 @@ def differences(function: Function, x: np.ndarray, value: float) -> tuple[np.nda
 def _first_guess(gradient: np.ndarray, curvature: np.ndarray) -> np.ndarray:
     """Return a diagonal inverse Hessian; a step never starts longer than about 1."""
     size = np.maximum(np.abs(curvature), np.maximum(np.abs(gradient), 1e-8))
-    return np.diag(np.where(curvature > 0, 1 / np.maximum(curvature, np.abs(gradient)), 1 / size))
+    return np.diag(1 / np.where(curvature > 0, np.maximum(curvature, np.abs(gradient)), size))
 
 
 def _step(

@@ -9,7 +9,7 @@ import numpy as np
 
 from psymem.alignment import sum_over_words
 from psymem.errors import MeasureError
-from psymem.trace import Trace
+from psymem.trace import Trace, no_such_head
 
 QUERY_ROWS = ("first", "last", "mean")
 
@@ -35,6 +35,13 @@ class AttentionReading:
             raise MeasureError(f"query={self.query!r} is not known; expected one of {', '.join(QUERY_ROWS)}.")
 
     @property
+    def needs(self) -> frozenset[str]:
+        """What to ask a model for: all attention, or "attention LAYER:HEAD" for each head."""
+        return frozenset(f"attention {layer}:{head}" for layer, head in self.heads) or frozenset(
+            {"attention"}
+        )
+
+    @property
     def suffixes(self) -> tuple[str, ...]:
         """What each head adds to a column's name: "" for the mean over heads, else "_layer_head"."""
         return tuple(f"_{layer}_{head}" for layer, head in self.heads) or ("",)
@@ -49,21 +56,8 @@ class AttentionReading:
         MeasureError
             If the model has no such head, or no attention.
         """
-        if trace.attention is None:
-            raise MeasureError("The model gave no attention for this text.")
-        layers, heads = trace.attention.shape[:2]
-        for layer, head in self.heads:
-            if not (0 <= layer < layers and 0 <= head < heads):
-                raise MeasureError(
-                    f"There is no head {layer}:{head}; the model has {layers} layer(s) 0 to {layers - 1} "
-                    f"with {heads} head(s) 0 to {heads - 1} each."
-                )
-        chosen = [trace.attention[pair] for pair in self.heads] or [
-            trace.attention.mean((0, 1), dtype=np.float64)
-        ]
-        to_words = sum_over_words(
-            np.stack(chosen), trace.word_index, n_words, empty=0.0
-        )  # (heads, T, n_words)
+        chosen = np.stack([_head(trace, *pair) for pair in self.heads]) if self.heads else _mean_head(trace)
+        to_words = sum_over_words(chosen, trace.word_index, n_words, empty=0.0)  # (heads, T, n_words)
         return self._rows(to_words, trace, n_words)
 
     def _rows(self, to_words: np.ndarray, trace: Trace, n_words: int) -> np.ndarray:
@@ -76,3 +70,26 @@ class AttentionReading:
         rows = to_words[:, pieces]
         rows[:, pieces < 0] = np.nan
         return rows
+
+
+def _mean_head(trace: Trace) -> np.ndarray:
+    """(1, T, T): mean over all heads of all layers."""
+    if trace.attention is None:
+        raise MeasureError("The model gave no attention for this text.")
+    if trace.attention_heads is not None:
+        raise MeasureError("The mean over all heads needs the attention of all heads; some were asked for.")
+    return trace.attention.mean((0, 1), dtype=np.float64)[None]
+
+
+def _head(trace: Trace, layer: int, head: int) -> np.ndarray:
+    """(T, T): weights of one head."""
+    if trace.attention is None:
+        raise MeasureError("The model gave no attention for this text.")
+    if trace.attention_heads is not None:
+        if (layer, head) not in trace.attention_heads:
+            raise MeasureError(f"The model was not asked for head {layer}:{head}.")
+        return trace.attention[0, trace.attention_heads.index((layer, head))]
+    layers, heads = trace.attention.shape[:2]
+    if not (0 <= layer < layers and 0 <= head < heads):
+        raise MeasureError(no_such_head(layer, head, layers, heads))
+    return trace.attention[layer, head]

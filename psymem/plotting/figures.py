@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 
 
 def means_figure(
-    plotted: pd.DataFrame, *, columns: int, width: float = FULL_WIDTH, legend_title: str = "", note: str = ""
+    plotted: pd.DataFrame,
+    layout: Sequence[Sequence[str]],
+    *,
+    width: float = FULL_WIDTH,
+    legend_title: str = "",
+    note: str = "",
 ) -> Figure:
     """Draw one panel of condition means for each ``panel`` of the table.
 
@@ -27,8 +32,8 @@ def means_figure(
     plotted
         ``panel, title, measure, condition, group, group_title, series, mean, ci_low, ci_high``, rows in
         drawing order.
-    columns
-        Panels beside one another.
+    layout
+        Rows of panel names; "" leaves a place free.
     width
         Inches.
     legend_title
@@ -40,22 +45,21 @@ def means_figure(
     -------
     matplotlib.figure.Figure
     """
-    panels = list(dict.fromkeys(plotted["panel"]))
-    rows = -(-len(panels) // columns)
     series_looks = looks(list(dict.fromkeys(plotted["series"])))
     lines = textwrap.wrap(note, int(width * 18.5))
     legend, foot = 0.24, 0.125 * len(lines) + 0.04
-    height = rows * 2.0 + legend + foot
+    height = len(layout) * 2.0 + legend + foot
     with paper_style():
-        figure, axes = _grid(rows, columns, width, height, bottom=legend + foot)
-        for ax, panel in zip(axes, panels, strict=False):
-            _panel(ax, plotted[plotted["panel"] == panel], series_looks)
-        for ax in axes[len(panels) :]:
-            ax.set_visible(False)
+        figure, axes = _grid(len(layout), len(layout[0]), width, height, bottom=legend + foot)
+        for ax, panel in zip(axes, (p for row in layout for p in row), strict=True):
+            ax.set_visible(bool(panel))
+            if panel:
+                _panel(ax, plotted[plotted["panel"] == panel], series_looks)
         _legend(figure, series_looks, legend_title, y=foot / height)
         figure.text(
             0.01, 0.03 / height, "\n".join(lines), fontsize=7, va="bottom", color="0.25", linespacing=1.15
         )
+        _freeze(figure)
     return figure
 
 
@@ -64,6 +68,7 @@ def by_item_figure(
     summary: pd.DataFrame,
     effect_labels: Mapping[str, str],
     *,
+    titles: Mapping[str, str],
     width: float = FULL_WIDTH,
     note: str = "",
 ) -> Figure:
@@ -75,6 +80,8 @@ def by_item_figure(
         From `psymem.designs.means.by_item_effects` and `by_item_summary`, one region.
     effect_labels
         Effect name -> what the axis says, from top to bottom.
+    titles
+        Model -> title of its panels.
     width
         Inches.
     note
@@ -83,7 +90,7 @@ def by_item_figure(
     models, measures = list(dict.fromkeys(values["model"])), list(dict.fromkeys(values["measure"]))
     lines = textwrap.wrap(note, int(width * 18.5))
     foot = 0.125 * len(lines) + 0.06
-    panel_height = 0.27 * len(effect_labels) + 0.75
+    panel_height = 0.27 * len(effect_labels) + 0.85
     height = panel_height * len(models) + foot
     with paper_style():
         figure, axes = _grid(len(models), len(measures), width, height, bottom=foot)
@@ -91,12 +98,20 @@ def by_item_figure(
             for column, measure in enumerate(measures):
                 ax = axes[row * len(measures) + column]
                 _by_item_panel(ax, values, summary, (model, measure), effect_labels)
+                ax.set_title(titles.get(model, model))
                 if column:
                     ax.set_yticklabels([])
         figure.text(
             0.01, 0.03 / height, "\n".join(lines), fontsize=7, va="bottom", color="0.25", linespacing=1.15
         )
+        _freeze(figure)
     return figure
+
+
+def _freeze(figure: Figure) -> None:
+    """Lay the figure out once, so that saving it in several formats is quick and gives the same layout."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
 
 
 def _by_item_panel(
@@ -110,8 +125,7 @@ def _by_item_panel(
     own = [f[(f["model"] == model) & (f["measure"] == measure)] for f in (values, summary)]
     draw_by_item(own[0], own[1], ax, list(effect_labels))
     ax.set_yticklabels(list(effect_labels.values()))
-    ax.set_xlabel(f"difference in {label(measure)}")
-    ax.set_title(model)
+    ax.set_xlabel(f"effect on\n{label(measure)}")
 
 
 def _grid(rows: int, columns: int, width: float, height: float, bottom: float) -> tuple[Figure, list[Axes]]:
@@ -160,6 +174,12 @@ def _legend(figure: Figure, series_looks: Mapping[str, Look], title: str, y: flo
     )
 
 
-def column_layout(n_panels: int) -> tuple[int, float]:
-    """Columns and width of a figure that fits one column of a page."""
-    return min(2, n_panels), COLUMN_WIDTH
+def in_rows(panels: Sequence[str], columns: int) -> list[list[str]]:
+    """Lay panels out in rows of `columns`, the last row filled up with free places."""
+    padded = [*panels, *[""] * (-len(panels) % columns)]
+    return [padded[i : i + columns] for i in range(0, len(padded), columns)]
+
+
+def page_width(columns: int) -> float:
+    """Width in inches of a figure with this many panels beside one another: a column to a page."""
+    return min(FULL_WIDTH, max(COLUMN_WIDTH, 1.725 * columns))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 COLUMN_WIDTH = 3.35
 """Inches; one column of a two-column page."""
@@ -55,7 +56,7 @@ def paper_style() -> Iterator[None]:
     """Set sizes and fonts of a printed figure while the block runs; no text is smaller than 7 pt."""
     import matplotlib
 
-    settings = {
+    settings: dict[str, Any] = {
         "font.family": "DejaVu Sans",
         "font.size": 7.5,
         "axes.titlesize": 8,
@@ -75,5 +76,5 @@ def paper_style() -> Iterator[None]:
         "figure.dpi": 100,
         "savefig.dpi": 300,
     }
-    with matplotlib.rc_context(settings):
+    with matplotlib.rc_context(settings):  # type: ignore[arg-type]
         yield

@@ -7,7 +7,7 @@ word's CCG supertag, where sentences have tags.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from psymem.errors import TrainingError
 from psymem.models.cbr_rnn import CueBasedRNN, CueBasedRNNSettings
 from psymem.models.cbr_rnn_training import hidden_states
-from psymem.models.word_tokenizer import BOS_ID, PAD_ID
+from psymem.models.word_tokenizer import BOS_ID, EOS_ID, PAD_ID
 from psymem.train.batching import Batch, make_batch, plan_epoch
 from psymem.train.corpus import NO_TAG, EncodedText
 from psymem.train.evaluation import HeldOutSurprisal, held_out_surprisal
@@ -114,14 +114,9 @@ class CueBasedRNNTask(nn.Module):
         self.compute = settings.compute_type()
         self.sampler = None
         if settings.sampled_words:
-            counts = sum(
-                np.bincount(t.ids, minlength=vocabulary_size)
-                for n, t in self.texts.items()
-                if n != "validation"
-            )
-            self.sampler = CompetitorSampler(
-                np.asarray(counts, float), settings.sampled_words, never=(PAD_ID, BOS_ID)
-            )
+            training = [t for name, t in self.texts.items() if name != "validation"]
+            counts = target_counts(training, vocabulary_size)
+            self.sampler = CompetitorSampler(counts, settings.sampled_words, never=(PAD_ID, BOS_ID))
 
     def plan(self, epoch: int) -> list[tuple[str, np.ndarray]]:
         """Batches of the plain text with those of the tagged text mixed in."""
@@ -175,6 +170,15 @@ class CueBasedRNNTask(nn.Module):
     def validate(self) -> float:
         """Mean surprisal (nats) of held-out words and sentence ends, exact, float32."""
         return held_out_surprisal(self.model, self.texts["validation"]).mean_nats
+
+
+def target_counts(texts: Sequence[EncodedText], vocabulary_size: int) -> np.ndarray:
+    """Return (V,) how often each word, the end of a sentence included, is the one to predict."""
+    counts = np.zeros(vocabulary_size)
+    for text in texts:
+        counts += np.bincount(text.ids, minlength=vocabulary_size)
+        counts[EOS_ID] += text.complete.sum()
+    return counts
 
 
 def card_of(

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from psymem.alignment import Alignment
-from psymem.backends import recurrent
-from psymem.backends.recurrent import RecurrentBackend, batches_by_length, expected_tokens
+from psymem.backends import expectation
+from psymem.backends.batching import batches_by_length, shared_states
+from psymem.backends.recurrent import RecurrentBackend
 from psymem.errors import ModelError
 from psymem.models.storage import load_checkpoint
 
@@ -64,7 +64,7 @@ def test_batch_size_does_not_matter(small_checkpoint, backend, batch_tokens):
 
 def test_size_of_a_block_of_logits_does_not_matter(backend, monkeypatch):
     whole = backend.read_many(MANY)
-    monkeypatch.setattr(recurrent, "LOGITS_AT_ONCE", 200)
+    monkeypatch.setattr(expectation, "LOGITS_AT_ONCE", 200)
     for a, b in zip(backend.read_many(MANY), whole, strict=True):
         np.testing.assert_allclose(a.logprob, b.logprob, atol=1e-6)
         np.testing.assert_allclose(a.entropy, b.entropy, atol=1e-5)
@@ -114,16 +114,11 @@ def test_batches_hold_every_text_once_and_stay_within_the_limit():
     assert batches[-1] == [5]
 
 
-def test_sentences_that_begin_alike_share_what_they_expect():
-    def aligned(ids):
-        return Alignment(tuple("x" * len(ids)), np.array(ids), np.arange(len(ids)))
-
-    where, state, target = expected_tokens(
-        [aligned([5, 6, 7]), aligned([5, 6, 8]), aligned([6, 6])], bos=True
-    )
-    assert where.tolist() == [[0, 0], [0, 1], [0, 2], [2, 1]]
-    assert state.tolist() == [0, 1, 2, 0, 1, 2, 0, 3]
-    assert target.tolist() == [5, 6, 7, 5, 6, 8, 6, 6]
-    where, state, _ = expected_tokens([aligned([5, 6, 7]), aligned([5, 6, 8])], bos=False)
-    assert where.tolist() == [[0, 0], [0, 1]]
-    assert state.tolist() == [-1, 0, 1, -1, 0, 1]
+def test_sentences_that_begin_alike_share_their_states():
+    texts = [np.array([5, 6, 7]), np.array([5, 6, 8]), np.array([6, 6])]
+    where, states = shared_states(texts, bos=True)
+    assert where.tolist() == [[0, 0], [0, 1], [0, 2], [0, 3], [1, 3], [2, 1], [2, 2]]
+    assert [s.tolist() for s in states] == [[0, 1, 2, 3], [0, 1, 2, 4], [0, 5, 6]]
+    where, states = shared_states(texts[:2], bos=False)
+    assert where.tolist() == [[0, 0], [0, 1], [0, 2], [1, 2]]
+    assert [s.tolist() for s in states] == [[-1, 0, 1, 2], [-1, 0, 1, 3]]

@@ -138,7 +138,8 @@ def change_config(folder, **changes):
         ),
         (
             {"model_type": "t5", "architectures": ["T5ForConditionalGeneration"]},
-            "{0} is a model of type 't5', which psymem cannot read with yet. Known types: psymem-cbr-rnn.",
+            "{0} is an encoder-decoder model (t5): it reads the whole text before it predicts a word. "
+            "Use a causal (left-to-right) model.",
         ),
         ({"attention": "sparse"}, "attention='sparse' is not known; expected one of softmax, uniform, none."),
     ],

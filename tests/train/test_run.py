@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,9 @@ import pytest
 from safetensors.numpy import load_file
 
 from psymem.errors import TrainingError
-from psymem.train.cbr_rnn import ObjectiveSettings
+from psymem.models.word_tokenizer import build_tokenizer
+from psymem.train.cbr_rnn import ObjectiveSettings, target_counts
+from psymem.train.corpus import encode_sentences
 from psymem.train.loop import LoopSettings
 from psymem.train.run import DataSettings, train_cbr_rnn
 from psymem.train.schedule import LinearSchedule, PlateauSchedule
@@ -123,9 +126,11 @@ def settings(**changes) -> tuple[ObjectiveSettings, LoopSettings]:
     return objective, LoopSettings(**{**loop, **changes})
 
 
-def test_training_learns_and_logs(tmp_path, capsys):
+@pytest.mark.parametrize("sampled_words", [0, 8])
+def test_training_learns_and_logs(tmp_path, capsys, sampled_words):
     text = write_text(tmp_path)
     objective, loop = settings()
+    objective = replace(objective, sampled_words=sampled_words)
     folder = train_cbr_rnn(DataSettings((text,)), objective, loop, tmp_path / "run")
     rows = list(csv.DictReader((tmp_path / "run" / "training_log.csv").open()))
     held_out = [float(r["validation_perplexity"]) for r in rows if r["validation_perplexity"]]
@@ -237,3 +242,8 @@ def test_the_released_sgd_recipe_trains(tmp_path):
     rows = list(csv.DictReader((tmp_path / "run" / "training_log.csv").open()))
     held_out = [float(r["validation_perplexity"]) for r in rows if r["validation_perplexity"]]
     assert held_out[-1] < held_out[0]
+
+
+def test_the_end_of_a_sentence_counts_among_the_words_to_predict():
+    text = encode_sentences(["the key", "the", "key " * 9], build_tokenizer(["the", "key"]), 5)
+    assert target_counts([text, text], 7).tolist() == [0, 0, 0, 6, 0, 4, 20]

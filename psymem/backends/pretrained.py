@@ -1,0 +1,284 @@
+"""Any causal language model of transformers as a backend: word surprisal done right, attention of any head.
+
+Texts are read whole, words joined by spaces, in batches of similar length with padding on the right. Only
+states after which a token is expected are turned into probabilities, in float32 over the whole vocabulary, in
+blocks; so memory does not grow with batch times length times vocabulary. A text longer than the model's
+context is read in windows that overlap by half: every token is scored once, with at least half a window
+before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from psymem.alignment import Alignment
+from psymem.backends.base import Progress, check_texts, sentence_case, text_name
+from psymem.backends.batching import Window, batches_by_length, cut_windows, shared_states, wanted_heads
+from psymem.backends.expectation import Expectation, expect
+from psymem.backends.pretrained_model import LoadedModel, load_model, read_config
+from psymem.backends.subwords import SubwordTokenizer
+from psymem.errors import ModelError
+from psymem.trace import Trace, no_such_head
+
+
+class PretrainedBackend:
+    """A causal language model from a directory, a GGUF file or the Hugging Face hub's cache.
+
+    Parameters
+    ----------
+    path
+        Directory with the model, or a GGUF file.
+    name
+        What to call it; the path if not given.
+    bos
+        Whether to open each text with the beginning-of-sentence token, if the model has one. Without it the
+        first token has no probability (NaN).
+    context
+        What is read in one go: a whole "text", or each "sentence" by itself.
+    batch_tokens
+        Upper limit of texts times length in one batch; halved by itself when memory runs out.
+    device, dtype
+        Where to compute, and in which precision ("float32", "bfloat16", "float16").
+    separator
+        What stands between words: a space, or "" in languages written without.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        name: str | None = None,
+        bos: bool = True,
+        context: Literal["text", "sentence"] = "text",
+        batch_tokens: int = 1024,
+        device: str = "cpu",
+        dtype: str = "float32",
+        separator: str = " ",
+    ) -> None:
+        self.path, self.name = Path(path), name or str(path)
+        self.context: Literal["text", "sentence"] = context
+        self.bos, self.batch_tokens, self.device, self.dtype = bos, batch_tokens, device, dtype
+        self.separator = separator
+        self.max_words: int | None = None
+        self.config = read_config(self.path, self.name)
+        attends = getattr(self.config, "num_attention_heads", None) is not None
+        self.provides = frozenset({"logprob", "entropy"} | ({"attention"} if attends else set()))
+
+    @cached_property
+    def model(self) -> LoadedModel:
+        """The model, loaded on first use."""
+        return load_model(self.path, self.name, self.config, self.device, self.dtype)
+
+    @cached_property
+    def tokenizer(self) -> SubwordTokenizer:
+        """Its tokenizer, loaded on first use."""
+        return SubwordTokenizer(self.model.tokenizer, self.model.vocabulary_size, self.name, self.separator)
+
+    def read(self, words: Sequence[str]) -> Trace:
+        """Read one text."""
+        return self.read_many([words])[0]
+
+    def read_many(
+        self,
+        texts: Sequence[Sequence[str]],
+        progress: Progress | None = None,
+        *,
+        names: Sequence[str] | None = None,
+        needs: frozenset[str] | None = None,
+    ) -> list[Trace]:
+        """Read each text; see `psymem.backends.base.Backend`."""
+        check_texts(texts, self.name, self.max_words, names)
+        if not texts:
+            return []
+        wanted = self.provides if needs is None else needs
+        aligned = self.tokenizer.align(texts)
+        windows = [w for number, a in enumerate(aligned) for w in cut_windows(a.ids, number, self._room)]
+        if len(windows) > len(texts) and any(n.startswith("attention") for n in wanted):
+            self._refuse_windows(aligned, names)
+        parts: list[list[tuple[Window, dict[str, Any]]]] = [[] for _ in texts]
+        left = np.bincount([w.text for w in windows], minlength=len(texts))
+        with torch.inference_mode():
+            for window, arrays in self._read_windows(windows, wanted):
+                parts[window.text].append((window, arrays))
+                left[window.text] -= 1
+                if progress is not None and left[window.text] == 0:
+                    progress(int((left == 0).sum()), len(texts))
+        return [self._trace(a, p, wanted) for a, p in zip(aligned, parts, strict=True)]
+
+    def provenance(self) -> dict[str, Any]:
+        """Return what identifies the numbers: checkpoint, checksum, settings."""
+        return {
+            "model": self.name,
+            "architecture": self.config.model_type,
+            "checkpoint": str(self.path),
+            "sha256": self.model.sha256,
+            "settings": {
+                "bos": self._opens,
+                "context": self.context,
+                "window": self._room,
+                "device": self.device,
+                "precision": self.dtype,
+                "separator": self.separator,
+            },
+        }
+
+    @property
+    def _opens(self) -> bool:
+        """Whether a beginning-of-sentence token is put first."""
+        return self.bos and self.tokenizer.bos_id is not None
+
+    @property
+    def _room(self) -> int | None:
+        """Tokens that fit into the context besides BOS."""
+        return None if self.model.max_tokens is None else self.model.max_tokens - self._opens
+
+    def _refuse_windows(self, aligned: Sequence[Alignment], names: Sequence[str] | None) -> None:
+        """Say that attention across windows does not exist."""
+        sizes = [len(a.ids) for a in aligned]
+        number = int(np.argmax(sizes))
+        raise ModelError(
+            f"{sentence_case(text_name(number, names))} has {sizes[number]} tokens; {self.name} attends "
+            "to at most "
+            f'{self._room} at a time. Read sentence by sentence (context="sentence"), or ask for no attention.'
+        )
+
+    def _read_windows(
+        self, windows: list[Window], wanted: frozenset[str]
+    ) -> Iterator[tuple[Window, dict[str, Any]]]:
+        """Read windows in batches of similar length."""
+        self.model.attend(any(n.startswith("attention") for n in wanted))
+        for batch in batches_by_length([len(w.ids) for w in windows], self.batch_tokens):
+            yield from self._read_batch([windows[i] for i in batch], wanted)
+
+    def _read_batch(self, batch: list[Window], wanted: frozenset[str]) -> list[tuple[Window, dict[str, Any]]]:
+        """Read windows at once, or in two halves if memory runs out."""
+        try:
+            return list(zip(batch, self._compute(batch, wanted), strict=True))
+        except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
+            if not _out_of_memory(error):
+                raise
+            if len(batch) == 1:
+                raise ModelError(
+                    f"There is not enough memory for {self.name} to read {len(batch[0].ids)} tokens at once."
+                ) from error
+        self.batch_tokens = max(1, self.batch_tokens // 2)
+        half = len(batch) // 2
+        return self._read_batch(batch[:half], wanted) + self._read_batch(batch[half:], wanted)
+
+    def _compute(self, batch: list[Window], wanted: frozenset[str]) -> list[dict[str, Any]]:
+        """Return, for each window, arrays over the tokens it scores."""
+        heads = wanted_heads(wanted)
+        hidden, attention = self.model.states(self._padded(batch), bool(heads) or "attention" in wanted)
+        found, states = self._expectation(hidden, batch, entropy="entropy" in wanted)
+        weights = self._weights(attention, heads)
+        results, start = [], 0
+        for row, window in enumerate(batch):
+            n = len(window.ids) - window.scored_from
+            own = states[row][window.scored_from :]
+            arrays: dict[str, Any] = {"logprob": found.logprob[start : start + n]}
+            if found.entropy is not None:
+                arrays["entropy"] = np.append(found.entropy, np.nan)[own[:-1]]
+            if found.beginning is not None:
+                arrays["boundary"] = np.append(found.beginning, np.nan)[own]
+            if weights is not None:
+                arrays |= self._between_tokens(weights[row], len(window.ids))
+            results.append(arrays)
+            start += n
+        return results
+
+    def _padded(self, batch: list[Window]) -> Tensor:
+        """(B, T) ids, BOS first if there is one; what pads on the right is seen by nothing that is scored."""
+        filler = 1 if self.config.pad_token_id == 0 else 0
+        width = max(1, max(len(w.ids) for w in batch) + self._opens)
+        tokens = np.full((len(batch), width), filler, dtype=np.int64)
+        if self.tokenizer.bos_id is not None and self._opens:
+            tokens[:, 0] = self.tokenizer.bos_id
+        for row, window in zip(tokens, batch, strict=True):
+            row[self._opens : self._opens + len(window.ids)] = window.ids
+        return torch.from_numpy(tokens).to(self.device)
+
+    def _expectation(
+        self, hidden: Tensor, batch: list[Window], *, entropy: bool
+    ) -> tuple[Expectation, list[np.ndarray]]:
+        """Probabilities in every state that is needed, and which state each window is in after each token."""
+        where, states = shared_states([w.ids for w in batch], self._opens)
+        scored = [s[w.scored_from :] for s, w in zip(states, batch, strict=True)]
+        last = slice(None) if self.tokenizer.beginnings is not None else slice(-1)
+        used = np.unique(np.concatenate([s[last] for s in scored]))
+        used = used[used >= 0]
+        compact = np.full(len(where) + 1, -1)  # the last entry stands for "before anything was read"
+        compact[used] = np.arange(len(used))
+        places = where[used]
+        found = expect(
+            hidden[torch.from_numpy(places[:, 0]), torch.from_numpy(places[:, 1])],
+            self.model.logits,
+            self.model.vocabulary_size,
+            compact[np.concatenate([s[:-1] for s in scored])],
+            np.concatenate([w.ids[w.scored_from :] for w in batch]),
+            entropy=entropy,
+            beginnings=self._beginnings,
+        )
+        return found, [compact[s] for s in states]
+
+    @cached_property
+    def _beginnings(self) -> Tensor | None:
+        """(V,) 1 for tokens that begin a word, where the vocabulary marks them."""
+        begins = self.tokenizer.beginnings
+        return None if begins is None else torch.from_numpy(begins).float().to(self.device)
+
+    def _weights(
+        self, attention: tuple[Tensor, ...], heads: tuple[tuple[int, int], ...]
+    ) -> np.ndarray | None:
+        """(B, layers, heads, T, T), or (B, 1, chosen, T, T); None without attention."""
+        if not attention:
+            return None
+        for layer, head in heads:
+            if layer >= len(attention) or head >= attention[0].shape[1]:
+                raise ModelError(no_such_head(layer, head, len(attention), attention[0].shape[1]))
+        if heads:
+            chosen = torch.stack([attention[layer][:, head] for layer, head in heads], 1)[:, None]
+        else:
+            chosen = torch.stack(attention, 1)
+        return chosen.float().cpu().numpy()
+
+    def _between_tokens(self, weights: np.ndarray, n: int) -> dict[str, np.ndarray]:
+        """Weights between the n tokens of a text, and on BOS if there is one."""
+        first = int(self._opens)
+        own = weights[..., first : first + n, first : first + n].copy()
+        return {"attention": own} | ({"attention_bos": weights[..., 1 : 1 + n, 0].copy()} if first else {})
+
+    def _trace(
+        self, alignment: Alignment, parts: list[tuple[Window, dict[str, Any]]], wanted: frozenset[str]
+    ) -> Trace:
+        """Put the windows of a text together again."""
+        parts = sorted(parts, key=lambda part: part[0].start)
+        joined: dict[str, np.ndarray] = {
+            k: np.concatenate([p[k] for _, p in parts]) for k in ("logprob", "entropy") if k in parts[0][1]
+        }
+        if "boundary" in parts[0][1]:
+            within = [p["boundary"][:-1] for _, p in parts]
+            joined["boundary"] = np.concatenate([*within, parts[-1][1]["boundary"][-1:]])
+            joined["boundary"][0] = 0.0  # a text begins with a word
+        seen = np.concatenate([np.arange(w.scored_from, len(w.ids)) for w, _ in parts])
+        return Trace(
+            tokens=alignment.tokens,
+            word_index=alignment.word_index,
+            oov=alignment.ids == (-1 if self.tokenizer.unknown_id is None else self.tokenizer.unknown_id),
+            attention=parts[0][1].get("attention"),
+            attention_bos=parts[0][1].get("attention_bos"),
+            attention_heads=wanted_heads(wanted) or None,
+            extras={"context_tokens": seen},
+            **joined,  # type: ignore[arg-type]
+        )
+
+
+def _out_of_memory(error: BaseException) -> bool:
+    """Whether an error means that memory ran out; on CPUs torch says so in words only."""
+    return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or "not enough memory" in str(error)

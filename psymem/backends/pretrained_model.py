@@ -1,0 +1,167 @@
+"""Load a causal language model of transformers, with every mishap in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+from transformers.utils import logging
+
+from psymem.checkpoints import check_safetensors, file_sha256
+from psymem.errors import CheckpointError, ModelError
+
+PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+
+
+@dataclass
+class LoadedModel:
+    """A model in evaluation mode and what has to be known to read with it.
+
+    Attributes
+    ----------
+    network, tokenizer
+        As transformers gives them.
+    files
+        Files with its weights.
+    max_tokens
+        Longest input, or None if the model has no limit.
+    layers, heads
+        How many layers with how many attention heads; 0 where it has none.
+    """
+
+    network: Any
+    tokenizer: Any
+    files: list[Path]
+    max_tokens: int | None
+    layers: int
+    heads: int
+    _head_apart: bool | None = None
+
+    @property
+    def vocabulary_size(self) -> int:
+        """Number of rows of the output layer."""
+        return int(self.network.get_output_embeddings().weight.shape[0])
+
+    @property
+    def sha256(self) -> str:
+        """Checksum of the weights; of several files, separated by spaces."""
+        return " ".join(file_sha256(f) for f in self.files)
+
+    def attend(self, wanted: bool) -> None:
+        """Use the attention kernel that returns weights, or the fastest one."""
+        wish = "eager" if wanted else "sdpa"
+        if self.network.config._attn_implementation != wish:
+            try:
+                self.network.set_attn_implementation(wish)
+            except ValueError:  # the model has no fast kernel: stay with the plain one
+                self.network.set_attn_implementation("eager")
+
+    def states(self, ids: Tensor, attention: bool) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """Return (B, T, d) last hidden states, or (B, T, V) logits where no output layer can be told apart.
+
+        And the attention of every layer, each (B, heads, T, T), if `attention`.
+        """
+        network = self.network.base_model if self.head_apart else self.network
+        out = network(input_ids=ids, use_cache=False, output_attentions=attention, return_dict=True)
+        weights = tuple(out.attentions or ()) if attention else ()
+        if attention and not weights:
+            raise ModelError(f"{type(self.network).__name__} returns no attention weights.")
+        return (out.last_hidden_state if self.head_apart else out.logits), weights
+
+    def logits(self, states: Tensor) -> Tensor:
+        """Turn what `states` gave for n inputs into (n, V) logits."""
+        return self.network.get_output_embeddings()(states) if self.head_apart else states.clone()
+
+    @property
+    def head_apart(self) -> bool:
+        """Whether logits are the output layer applied to the last hidden states, tried out once."""
+        if self._head_apart is None:
+            ids = torch.arange(min(8, self.vocabulary_size), device=self.network.device)[None]
+            expected = self.network(input_ids=ids, use_cache=False, return_dict=True).logits
+            out = self.network.base_model(input_ids=ids, use_cache=False, return_dict=True)
+            hidden = getattr(out, "last_hidden_state", None)
+            found = None if hidden is None else self.network.get_output_embeddings()(hidden)
+            scale = float(expected.abs().max())
+            self._head_apart = found is not None and torch.allclose(
+                found, expected, atol=1e-5 * max(scale, 1.0)
+            )
+        return self._head_apart
+
+
+def read_config(path: Path, name: str) -> Any:
+    """Return the configuration of a model directory or GGUF file; raises CheckpointError with the reason."""
+    try:
+        return AutoConfig.from_pretrained(**_source(path))
+    except Exception as error:  # transformers raises many kinds
+        raise CheckpointError(
+            f"{name} cannot be read as a model of transformers: {_first_line(error)}"
+        ) from error
+
+
+def load_model(path: Path, name: str, config: Any, device: str, dtype: str) -> LoadedModel:
+    """Load weights and tokenizer.
+
+    Raises
+    ------
+    CheckpointError
+        If files are missing or damaged.
+    ModelError
+        If device or precision do not exist here.
+    """
+    if dtype not in PRECISIONS:
+        raise ModelError(f"dtype={dtype!r} is not known; expected one of {', '.join(PRECISIONS)}.")
+    source = _source(path)
+    for weights in path.glob("*.safetensors"):
+        check_safetensors(weights)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(**source)
+    except Exception as error:  # transformers raises many kinds
+        raise CheckpointError(f"{name} has no tokenizer that can be read: {_first_line(error)}") from error
+    safe: dict[str, Any] = {} if path.is_file() else {"use_safetensors": True}
+    try:
+        with _without_progress_bar():
+            network: Any = AutoModelForCausalLM.from_pretrained(**source, **safe, dtype=PRECISIONS[dtype])
+    except Exception as error:  # transformers raises many kinds
+        raise CheckpointError(f"The weights of {name} cannot be loaded: {_first_line(error)}") from error
+    try:
+        network = network.to(device).eval()
+    except (RuntimeError, AssertionError) as error:
+        raise ModelError(f"{name} cannot be moved to device {device!r}: {_first_line(error)}") from error
+    return LoadedModel(
+        network=network,
+        tokenizer=tokenizer,
+        files=[path] if path.is_file() else sorted(path.glob("*.safetensors")),
+        max_tokens=getattr(config, "max_position_embeddings", None),
+        layers=getattr(config, "num_hidden_layers", 0),
+        heads=getattr(config, "num_attention_heads", 0) or 0,
+    )
+
+
+@contextmanager
+def _without_progress_bar() -> Iterator[None]:
+    """Keep transformers from drawing a bar that is over in an instant."""
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
+
+
+def _source(path: Path) -> dict[str, Any]:
+    """Arguments by which transformers finds a directory or a GGUF file."""
+    if path.is_file():
+        return {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
+    return {"pretrained_model_name_or_path": str(path), "local_files_only": True}
+
+
+def _first_line(error: Exception) -> str:
+    """Return the first line of a message, which says what is wrong; the rest is advice for programmers."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,108 @@
+"""``psymem attraction``: the attraction experiment, or any factorial item set, from sentences to a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from psymem.designs.factorial import FactorialResult
+
+RESULTS = Path("results")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command ``attraction``."""
+    app.command("attraction")(attraction)
+
+
+def attraction(
+    model: list[str] = typer.Option(
+        ["cbr-rnn"],
+        "--model",
+        "-m",
+        help="A bundled model (cbr-rnn: all its instances), a folder or hub id; may be repeated.",
+    ),
+    stimuli: str = typer.Option("attraction-core", help="An item set by name, or a CSV file of your own."),
+    measure: list[str] = typer.Option(
+        [],
+        "--measure",
+        help="surprisal, relative-attention or attention-entropy; may be repeated. Default: all.",
+    ),
+    alpha: float = typer.Option(0.05, help="Significance level of 'consistent with people'."),
+    engine: str = typer.Option("profiled", help="Fitting engine: profiled, lme4 (needs R) or statsmodels."),
+    keep_oov: bool = typer.Option(
+        False, "--keep-oov", help="Keep items whose target, attractor or critical word is out of vocabulary."
+    ),
+    formula: str = typer.Option(
+        None, help="Your own model instead of the effects A-H, as in lme4: 'y ~ a * b'; y is each measure."
+    ),
+    levels: list[str] = typer.Option(
+        [],
+        "--levels",
+        help="Order of a factor's levels, baseline first: 'attachment=high,low'; may be repeated.",
+    ),
+    contrasts: list[str] = typer.Option(
+        [],
+        "--contrasts",
+        help="Coding of a factor: 'length=sum' (or treatment, helmert), or a weight for each level: "
+        "'length=long:-0.5,0.5'.",
+    ),
+    spillover: bool = typer.Option(
+        False, "--spillover", help="Test the effects at the spillover regions too."
+    ),
+    out: Path = typer.Option(
+        None, "--out", "-o", help="Folder for the results. Default: results/attraction/MODEL."
+    ),
+    seed: int = typer.Option(1, help="Recorded with the results; nothing in this analysis is random."),
+    as_json: bool = typer.Option(False, "--json", help="Print the results as JSON instead of a table."),
+    quiet: bool = typer.Option(
+        False, "--quiet", "-q", help="Print nothing but errors (and JSON, if asked for)."
+    ),
+) -> None:
+    """Run the attraction experiment on a model: scores, effects beside people's, figures, report.
+
+    Reads the sentences, computes surprisal and attention at the verb, tests the effects with mixed models and
+    writes scores.csv, condition_means.csv, effects.csv, the figures and report.html.
+    """
+    from psymem.cli.model_options import model_options
+    from psymem.cli.progress import progress_bar
+    from psymem.designs.factorial import attraction as run
+    from psymem.designs.significance import Tests
+
+    tests = Tests(
+        alpha=alpha, engine=engine, formula=formula, spillover=spillover, **model_options(levels, contrasts)
+    )
+    folder = out or RESULTS / "attraction" / "+".join(_folder_name(name) for name in dict.fromkeys(model))
+    with progress_bar(quiet, "sentences") as progress:
+        result = run(
+            model,
+            stimuli,
+            folder,
+            measures=measure or None,
+            tests=tests,
+            keep_oov=keep_oov,
+            seed=seed,
+            progress=progress,
+        )
+    if as_json:
+        _print_json(result, folder)
+    elif not quiet:
+        from psymem.cli.effects_table import print_result
+
+        print_result(result, folder)
+
+
+def _folder_name(model: str) -> str:
+    """Name of a results folder for a model: "cbr-rnn-1" for "cbr-rnn/1", the last part of a path."""
+    path = Path(model)
+    return path.resolve().name if path.is_dir() else model.strip("/").replace("/", "-")
+
+
+def _print_json(result: FactorialResult, folder: Path) -> None:
+    from psymem.cli.frames import print_json
+
+    tables = {"effects": result.effects, "condition_means": result.means, "left_out": result.left_out}
+    print_json(tables, models=result.models, items_analysed=result.n_items, out=str(folder))

@@ -1,0 +1,124 @@
+"""The effects in the terminal, in the form of the published table: effects in rows, measures in columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from psymem.designs.effects import BY_ITEM_SLOPES
+from psymem.designs.rows import CRITICAL
+from psymem.designs.wording import short_name, stars
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from psymem.designs.factorial import FactorialResult
+
+PEOPLE = {"negative": "-", "positive": "+", "null": "0"}
+SHOWN_ITEMS = 8
+FULL_TABLE = 100
+"""Characters a line needs for p-values beside the stars."""
+
+SHORT_LABELS = {
+    "agreement-attraction": "Agreement (B-A)",
+    "semantic-attraction": "Semantic (D-C)",
+    "interaction": "Semantic - agreement",
+    "double-attraction": "Double (F-E)",
+    "agreement-in-double": "Agreement, double (H-E)",
+    "semantic-in-double": "Semantic, double (G-E)",
+    "additivity": "Additivity (F-G-H+E)",
+}
+
+
+def print_result(result: FactorialResult, folder: Path) -> None:
+    """Print the table of each model and region, what was left out, and where the files are."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = max(console.width, FULL_TABLE)
+    for (model, region), part in result.effects.groupby(["model", "region"], sort=False):
+        console.print(effects_table(part, str(model), str(region), with_p=console.width >= FULL_TABLE))
+    for line in (*_legend(result), _left_out(result), f"Report: {folder / 'report.html'}"):
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def effects_table(effects: pd.DataFrame, model: str, region: str = CRITICAL, *, with_p: bool = True) -> Table:
+    """Return the table of one model: per measure estimate, stars, p, and agreement with people."""
+    from rich import box
+    from rich.table import Table
+
+    measures = list(dict.fromkeys(effects["measure"]))
+    place = "" if region == CRITICAL else f", {region}"
+    n_models = int(effects["n_models"].iloc[0])
+    instances = f" ({n_models} instances)" if n_models > 1 else ""
+    table = Table(
+        title=f"{model}{instances}{place}", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), title_justify="left"
+    )
+    table.add_column("Effect", no_wrap=True)
+    compared = bool(effects["human_direction"].notna().any())
+    if compared:
+        table.add_column("People", min_width=6, justify="center")
+    for measure in measures:
+        table.add_column(short_name(measure).replace(" ", "\n", 1), no_wrap=True)
+    for (effect, structure), rows in effects.groupby(["effect", "structure"], sort=False):
+        slopes = bool(structure == BY_ITEM_SLOPES)
+        if slopes and rows["random_effects"].isna().all():
+            continue
+        by_measure = rows.set_index("measure")
+        cells = [_cell(by_measure.loc[m], with_p) if m in by_measure.index else "" for m in measures]
+        table.add_row(*_head(rows, str(effect), slopes, compared), *cells, style="dim" if slopes else None)
+    return table
+
+
+def _head(rows: pd.DataFrame, effect: str, slopes: bool, compared: bool) -> list[str]:
+    """First cells of a row: what the effect is called, and what people do."""
+    people = rows["human_direction"].dropna()
+    name = "  by-item slopes" if slopes else SHORT_LABELS.get(effect, effect)
+    sign = "" if slopes or people.empty else PEOPLE[str(people.iloc[0])]
+    return [name, sign] if compared else [name]
+
+
+def _cell(row: pd.Series, with_p: bool) -> str:
+    if pd.isna(row["estimate"]):
+        return "not estimable"
+    p = "<.001" if row["p"] < 0.001 else f"{row['p']:.3f}".removeprefix("0")
+    agreed = "   " if pd.isna(row["consistent"]) else "yes" if row["consistent"] else "no "
+    return f"{row['estimate']:>z7.3f}{stars(row['p']):<3} " + (f"{p:>5} " if with_p else "") + agreed
+
+
+def _legend(result: FactorialResult) -> list[str]:
+    stars_mean = "Per measure: estimate, stars for p < .05, .01, .001"
+    if not result.attraction:
+        return [f"{stars_mean}."]
+    alpha = f"{result.tests.alpha:g}".removeprefix("0")
+    return [
+        f"{stars_mean}, and whether people agree (yes/no).",
+        f"People: - or + reliable effect (agree: same sign and p < {alpha}), 0 null (agree: p >= {alpha}).",
+        "Negative is attraction. First lines: random intercepts, as published; the report says which to cite",
+        *_one_instance(result),
+    ]
+
+
+def _one_instance(result: FactorialResult) -> list[str]:
+    single = [family for family, names in result.instances.items() if len(names) == 1]
+    return (
+        [f"{', '.join(single)}: one instance, by-item slopes only for differences of differences."]
+        if single
+        else []
+    )
+
+
+def _left_out(result: FactorialResult) -> str:
+    left = list(dict.fromkeys(result.left_out["item"]))
+    total = result.scores["item"].nunique()
+    if not left:
+        return f"Items: all {total} analysed."
+    words = list(dict.fromkeys(result.left_out["word"]))
+    shown = ", ".join(words[:SHOWN_ITEMS]) + (", ..." if len(words) > SHOWN_ITEMS else "")
+    if result.keep_oov:
+        return f"Items: all {total} analysed; {len(left)} have out-of-vocabulary words ({shown})."
+    named = ", ".join(left[:SHOWN_ITEMS]) + (", ..." if len(left) > SHOWN_ITEMS else "")
+    return f"Items: {result.n_items} of {total} analysed; left out: {named} (not in the vocabulary: {shown})."

@@ -1,0 +1,55 @@
+"""From an item set and models to a scoring run, with the measures that are possible as the default."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from psymem.backends.load import load_backends
+from psymem.errors import MeasureError
+from psymem.registry import MEASURES
+from psymem.scoring import Run
+
+if TYPE_CHECKING:
+    from psymem.backends.base import Backend
+    from psymem.data.stimuli import ItemSet
+
+DEFAULT_MEASURES = ("surprisal", "relative-attention", "attention-entropy")
+
+
+def scoring_run(
+    item_set: ItemSet,
+    models: str | Path | Backend | Sequence[str | Path | Backend],
+    measures: Sequence[str] | None,
+) -> Run:
+    """Return a checked run over the words of an item set; nothing has been read yet.
+
+    Parameters
+    ----------
+    item_set
+        The sentences.
+    models
+        Names, folders or backends; "cbr-rnn" stands for all its instances.
+    measures
+        Measure names. By default surprisal, relative attention and attention entropy, as far as every model
+        can give them and the words have the roles they need.
+
+    Raises
+    ------
+    PsymemError
+        For an unknown model or measure, and for a measure that was asked for and that a model cannot give.
+    """
+    if measures:
+        return Run(item_set.words, models, list(measures))
+    backends = load_backends(models)  # type: ignore[arg-type]
+    roles = {role for cell in item_set.words["role"].unique() for role in cell.split()}
+    candidates = [MEASURES.load(name)() for name in DEFAULT_MEASURES]
+    given = frozenset.intersection(*(b.provides for b in backends))
+    able = [m for m in candidates if m.requires <= given and set(m.roles) <= roles]
+    if not able:
+        raise MeasureError(
+            f"None of the measures {', '.join(DEFAULT_MEASURES)} can be had for the item set {item_set.name} "
+            f"from {', '.join(b.name for b in backends)}."
+        )
+    return Run(item_set.words, backends, able)

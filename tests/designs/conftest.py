@@ -1,0 +1,95 @@
+"""The published scores of 15 CBR-RNNs as SCORES, and made-up ones that need no other folder."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from psymem.designs.effects import CONDITIONS
+from psymem.units import nats_to_bits
+
+MEASURES = ["surprisal_bits", "relative_attention", "attention_entropy_bits"]
+FACTORS = ["attraction", "violation"]
+
+
+def as_scores(frame: pd.DataFrame) -> pd.DataFrame:
+    """Make SCORES of a table of ``item, condition, model`` and measures, one critical word per text."""
+    pairs = frame["condition"].map(CONDITIONS)
+    made = frame.assign(
+        item=frame["item"].astype(str),
+        text_id=frame["item"].astype(str) + "-" + frame["condition"],
+        sentence_id=1,
+        word_id=5,
+        word="were",
+        region="verb",
+        role="critical",
+        attraction=[a for a, _ in pairs],
+        violation=[v for _, v in pairs],
+        oov=False,
+    )
+    text = ["item", "text_id", "word", "region", "role", "attraction", "violation", "condition", "model"]
+    return made.astype(dict.fromkeys(text, "str"))
+
+
+@pytest.fixture(scope="session")
+def published(shared) -> pd.DataFrame:
+    """Published scores of the 15 CBR-RNNs, in bits."""
+    path = shared / "data/stimuli/laurinavichyute_malsburg_2022_exp3/exp3_results.csv"
+    raw = pd.read_csv(path, index_col=0).query("model_arch == 'cbrnn'")
+    number = pd.factorize(raw["model"])[0] + 1
+    return as_scores(
+        pd.DataFrame(
+            {
+                "item": raw["item"],
+                "condition": raw["condition"].str.upper(),
+                "model": [f"cbr-rnn/{n}" for n in number],
+                "surprisal_bits": nats_to_bits(raw["surp"]),
+                "relative_attention": raw["target_attn"] / (raw["target_attn"] + raw["dist_attn"]),
+                "attention_entropy_bits": nats_to_bits(raw["attn_entropy"]),
+            }
+        )
+    )
+
+
+def simulated(
+    n_items: int = 12, models: tuple[str, ...] = ("toy",), seed: int = 1, slopes: float = 0.0
+) -> pd.DataFrame:
+    """SCORES of made-up models: attraction lowers surprisal and attention; items and instances differ.
+
+    `slopes` is how much items differ in each of the two attractions (standard deviation, bits).
+    """
+    rng = np.random.default_rng(seed)
+    effect = {"A": 0.0, "B": -0.6, "C": 0.0, "D": -0.5, "E": 0.0, "F": -1.0, "G": -0.4, "H": -0.6}
+    rows = []
+    for item in range(1, n_items + 1):
+        level = rng.normal(10, 2)
+        own = rng.normal(0, slopes, 2)
+        for condition, size in effect.items():
+            shift = own[0] * (condition in "BFH") + own[1] * (condition in "DFG")
+            for number, model in enumerate(models):
+                noise = rng.normal(0, 0.4, 3)
+                row = {"item": item, "condition": condition, "model": model}
+                row |= {"surprisal_bits": level + size + shift + 0.1 * number + noise[0]}
+                row |= {"relative_attention": 0.5 + size / 10 + noise[1] / 20}
+                row |= {"attention_entropy_bits": 2 + noise[2] / 10}
+                rows.append(row)
+    return as_scores(pd.DataFrame(rows))
+
+
+@pytest.fixture(scope="session")
+def make_scores():
+    """The function that makes up scores, for other numbers of items and models."""
+    return simulated
+
+
+@pytest.fixture
+def toy_scores() -> pd.DataFrame:
+    """Twelve items, one model."""
+    return simulated()
+
+
+@pytest.fixture
+def two_instances() -> pd.DataFrame:
+    """Twelve items, two instances of one model."""
+    return simulated(models=("cbr-rnn/1", "cbr-rnn/2"))

@@ -1,0 +1,74 @@
+"""Effects against the counts and signs of the published design."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from psymem.designs.effects import (
+    AS_PUBLISHED,
+    ATTRACTION_EFFECTS,
+    BY_ITEM_SLOPES,
+    CONDITIONS,
+    add_predictors,
+    human_effect,
+)
+
+BY_NAME = {e.name: e for e in ATTRACTION_EFFECTS}
+
+
+@pytest.mark.parametrize("effect", ATTRACTION_EFFECTS, ids=lambda e: e.name)
+def test_weights_are_the_subtraction(effect):
+    means = dict(zip("ABCDEFGH", [3.0, 1.5, 8.0, 0.5, 11.0, 13.0, 2.5, 7.0], strict=True))
+    assert sum(w * means[c] for c, w in effect.weights.items()) == eval(effect.subtraction, {}, means)
+
+
+@pytest.mark.parametrize(
+    ("name", "direction"),
+    [
+        ("agreement-attraction", "negative"),
+        ("semantic-attraction", "negative"),
+        ("interaction", "null"),
+        ("double-attraction", "negative"),
+        ("agreement-in-double", "null"),
+        ("semantic-in-double", "negative"),
+        ("additivity", "null"),
+    ],
+)
+def test_human_direction(name, direction):
+    assert BY_NAME[name].human_direction == direction
+
+
+def test_human_effect_is_that_of_independent_proportions():
+    points, low, high = human_effect({"A": -1, "B": 1})
+    error = (((75 - 57) / 3.92) ** 2 + ((50 - 29) / 3.92) ** 2) ** 0.5
+    assert (points, low, high) == pytest.approx((-27, -27 - 1.96 * error, -27 + 1.96 * error))
+
+
+def test_random_effects_of_several_instances_are_the_published_ones():
+    effect = BY_NAME["interaction"]
+    assert effect.random_effects(AS_PUBLISHED, 15) == "(1|item) + (1|model)"
+    assert effect.random_effects(BY_ITEM_SLOPES, 15) == "(1 + single_attr * violation|item) + (1|model)"
+
+
+def test_one_instance_cannot_estimate_a_slope_for_two_conditions():
+    assert BY_NAME["agreement-attraction"].random_effects(AS_PUBLISHED, 1) == "(1|item)"
+    assert BY_NAME["agreement-attraction"].random_effects(BY_ITEM_SLOPES, 1) is None
+    assert BY_NAME["additivity"].random_effects(BY_ITEM_SLOPES, 1) == "(1 + gram_attr + sem_attr|item)"
+
+
+def test_predictors_of_each_condition():
+    frame = pd.DataFrame({"condition": list(CONDITIONS)})
+    frame[["attraction", "violation"]] = [CONDITIONS[c] for c in CONDITIONS]
+    coded = add_predictors(frame).set_index("condition")
+    assert "".join(coded.index[coded["single_attr"]]) == "BDFGH"
+    assert "".join(coded.index[coded["gram_attr"]]) == "BFH"
+    assert "".join(coded.index[coded["sem_attr"]]) == "DFG"
+    assert list(coded["attraction"].cat.categories) == ["none", "double", "semantic", "grammatical"]
+
+
+def test_rows_of_an_effect_keep_the_baseline_first(toy_scores):
+    rows = BY_NAME["agreement-in-double"].rows(toy_scores)
+    assert set(rows["condition"]) == {"E", "H"}
+    assert list(rows["attraction"].cat.categories) == ["none", "grammatical"]
+    assert "single_attr" not in toy_scores.columns
