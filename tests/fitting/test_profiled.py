@@ -257,3 +257,20 @@ class TestAfterTheFit:
         assert found.n_parameters == 4 + 4 + 1
         assert found.aic == pytest.approx(-2 * found.loglik + 18)
         assert found.bic == pytest.approx(-2 * found.loglik + 9 * np.log(480))
+
+
+def test_a_dense_part_beyond_memory_is_refused_in_words(crossed, monkeypatch):
+    monkeypatch.setattr(crossproducts, "MOST_GIBIBYTES", 1e-6)
+    with pytest.raises(FitError) as raised:
+        fit(crossed, "y ~ x + (1|subject) + (1|item)")
+    assert str(raised.value) == (
+        "Besides item, the grouping factors (subject) have 20 random effects; holding them together takes about 0 GiB. Merge "
+        "rare levels, leave out a term or slope, or choose engine 'lme4'."
+    )
+
+
+def test_a_fit_shows_itself_in_one_line(crossed):
+    found = fit(crossed, "y ~ x + (1|subject)")
+    assert repr(found) == (
+        f"<Fit 'y ~ x + (1|subject)': 480 rows, 20 subject, logLik {found.loglik:.4f}; print() shows it>"
+    )
