@@ -62,13 +62,12 @@ def test_what_cannot_be_evaluated_is_marked(condition, position, problem):
     frame = FRAME.assign(**{"rt.__class__": 3})
     with pytest.raises(FormulaError) as raised:
         rows_where(frame, condition)
-    marked = f"    {condition}\n    {' ' * (position - 1)}^"
-    expected = f"The condition does not parse at position {position}: {problem}\n{marked}"
+    expected = f"The condition does not parse at position {position}: {problem}\n    {condition}\n    {' ' * (position - 1)}^"
     assert str(raised.value) == expected
 
 
 def test_unknown_column_offers_near_names():
     with pytest.raises(
-        UnknownNameError, match=r"There is no column called 'violaton'\. Did you mean 'violation'\?"
+        UnknownNameError, match=r"There is no column called 'violaton'\. Did you mean 'violation'"
     ):
         rows_where(FRAME, "violaton == 'double'")
