@@ -32,7 +32,7 @@ def fit(
     Parameters
     ----------
     frame
-        One row per observation.
+        One row per observation. Messages count its rows from 1, without a header.
     formula
         As in lme4: ``"y ~ x + (1 + x | subject) + (1 | item)"``.
     reml

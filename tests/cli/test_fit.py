@@ -98,7 +98,8 @@ def test_other_endings_write_other_formats(table, tmp_path, ending, start):
     [
         (
             ["-f", "surprisl ~ attraction + (1|item)"],
-            "psymem: There is no column called 'surprisl'. Did you mean 'surprisal'? Known: attraction, item, surprisal. (columns of "
+            "psymem: There is no column called 'surprisl'. Did you mean 'surprisal'? Known: attraction, "
+            "item, surprisal. (columns of "
             "the table)\n",
         ),
         (

@@ -39,7 +39,6 @@ MODELS: dict[str, dict] = {
 
 PRELUDE = """
 suppressMessages({library(lme4); library(lmerTest); library(emmeans)})
-rows <- function(t) paste(apply(format(as.matrix(t), digits = 15, trim = TRUE), 1, paste, collapse = "\\t"), collapse = "\\n")
 report <- function(name, m) {
   s <- coef(summary(m)); v <- vcov(m)
   cat("@", name, "\\t", format(as.numeric(logLik(m)), digits = 15), "\\n", sep = "")
@@ -84,15 +83,18 @@ MEANS = "y ~ condition * x + plural + (1|subject) + (1|item)"
 EXTRA = (
     f"m <- lmer({INTERVALS}, d)\n"
     'i <- suppressMessages(confint(m, parm = c("(Intercept)", "x"), method = "profile"))\n'
-    'cat("@profile\\t0\\n"); for (k in rownames(i)) cat(k, "\\t", paste(format(i[k, ], digits = 15), collapse = "\\t"), "\\n", sep = "")\n',
+    'cat("@profile\\t0\\n"); for (k in rownames(i)) cat(k, "\\t", paste(format(i[k, ], digits = 15), '
+    'collapse = "\\t"), "\\n", sep = "")\n',
     'd$condition <- factor(d$condition, levels = c("none", "double", "semantic"))\n',
     "contrasts(d$condition) <- contr.treatment(3)\n",
     f'm <- lmer({MEANS}, d)\ne <- emmeans(m, "condition", lmer.df = "satterthwaite")\n',
     'cat("@emmeans\\t0\\n"); s <- as.data.frame(e)\n',
-    'for (k in seq_len(nrow(s))) cat(as.character(s$condition[k]), "\\t", paste(format(as.numeric(s[k, c("emmean", "SE", "df")]), '
+    'for (k in seq_len(nrow(s))) cat(as.character(s$condition[k]), "\\t", paste(format(as.numeric(s[k, '
+    'c("emmean", "SE", "df")]), '
     'digits = 15), collapse = "\\t"), "\\n", sep = "")\n',
     'cat("@pairs\\t0\\n"); s <- as.data.frame(pairs(e))\n',
-    'for (k in seq_len(nrow(s))) cat(as.character(s$contrast[k]), "\\t", paste(format(as.numeric(s[k, c("estimate", "SE", "df", '
+    'for (k in seq_len(nrow(s))) cat(as.character(s$contrast[k]), "\\t", paste(format(as.numeric(s[k, '
+    'c("estimate", "SE", "df", '
     '"p.value")]), digits = 15), collapse = "\\t"), "\\n", sep = "")\n',
 )
 

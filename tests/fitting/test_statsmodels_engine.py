@@ -72,7 +72,8 @@ def test_gee_takes_its_group_from_the_bar(crossed):
             "y ~ x",
             {"group": "subject"},
             EngineError,
-            "A GEE needs the grouping column in the formula as '(1 | subject)', and no other random effect; it is the working "
+            "A GEE needs the grouping column in the formula as '(1 | subject)', and no other random "
+            "effect; it is the working "
             "correlation, not a variance component.",
         ),
         (
