@@ -88,7 +88,7 @@ class Suite:
     @property
     def words(self) -> pd.DataFrame:
         """WORDS with ``suite, item, condition, region_number, region, role``; one text per item and condition."""
-        return pd.DataFrame(list(_word_rows(self))).astype({c: "str" for c in _TEXT_COLUMNS})
+        return pd.DataFrame(list(_word_rows(self))).astype(dict.fromkeys(_TEXT_COLUMNS, "str"))
 
 
 _TEXT_COLUMNS = ("text_id", "word", "suite", "item", "condition", "region", "role")
