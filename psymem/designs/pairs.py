@@ -1,4 +1,4 @@
-"""Minimal pairs: does a model find the acceptable sentence more probable than the other one?"""
+"""Minimal pairs: how often a model finds the acceptable sentence more probable than the other one."""
 
 from __future__ import annotations
 
@@ -185,7 +185,14 @@ def _sentences(scores: pd.DataFrame) -> pd.DataFrame:
 def _compare(sentences: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     """Put the two sentences of each pair side by side."""
     good, bad = (sentences.xs(s, level="sentence") for s in ("good", "bad"))
-    both = good.join(bad, lsuffix="_good", rsuffix="_bad", validate="one_to_one")
+    both = good.merge(
+        bad,
+        how="left",
+        left_index=True,
+        right_index=True,
+        suffixes=("_good", "_bad"),
+        validate="one_to_one",
+    )
     whole = (both["n_undefined_good"] == 0) & (both["n_undefined_bad"] == 0)
     without_first = (both["n_undefined_good"] == 1) & (both["n_undefined_bad"] == 1)
     defined = whole | (without_first & (both["first_good"] == both["first_bad"]))
