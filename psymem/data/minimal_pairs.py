@@ -112,7 +112,7 @@ def _files(path: Path) -> list[Path]:
 
 def _line_entries(path: Path) -> Iterator[tuple[str, int, dict[str, Any]]]:
     """Yield place, line number and content of each line of a file of JSON lines."""
-    for number, line in enumerate(read_text(path, []).splitlines(), start=1):
+    for number, line in enumerate(read_text(path, []).split("\n"), start=1):  # U+2028 may stand in a sentence
         if not line.strip():
             continue
         at = f"{path}, line {number}"
