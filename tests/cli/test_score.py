@@ -52,7 +52,7 @@ def test_articles_are_texts(tmp_path):
     path.write_text("!ARTICLE\nThe key was rusty.\nIt opened.\n!ARTICLE\nDogs chased it.\n", encoding="utf-8")
     frame = pd.read_csv(io.StringIO(run("score", "--model", "toy", "--text", path)))
     alone = score([s.split() for s in ("The key was rusty.", "It opened.", "Dogs chased it.")], "toy")
-    assert frame[["text_id", "sentence_id"]].drop_duplicates().values.tolist() == [[1, 1], [1, 2], [2, 1]]
+    assert frame[["text_id", "sentence_id"]].drop_duplicates().to_numpy().tolist() == [[1, 1], [1, 2], [2, 1]]
     assert frame["surprisal_bits"].tolist() == pytest.approx(alone["surprisal_bits"].tolist())
 
 
