@@ -19,7 +19,16 @@ _PUBLIC = {
     "attraction": "psymem.designs.factorial",
 }
 
-__all__ = ["__version__", "attraction", "checkpoints", "compare", "fit", "load_backend", "load_stimuli", "score"]
+__all__ = [
+    "__version__",
+    "attraction",
+    "checkpoints",
+    "compare",
+    "fit",
+    "load_backend",
+    "load_stimuli",
+    "score",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -198,18 +199,30 @@ def read_card(path: Path) -> dict[str, Any]:
 
 
 def card_text(card: Mapping[str, Any]) -> str:
-    """Return a card as TOML: plain values first, then one table per nested mapping."""
-    plain = [f"{k} = {_toml_value(v)}" for k, v in card.items() if not isinstance(v, Mapping)]
+    """Return a card as TOML: plain values first, then one table per nested mapping; None is left out."""
+    plain = [_toml_entry(k, v) for k, v in card.items() if v is not None and not isinstance(v, Mapping)]
     tables = [
-        "\n".join([f"[{name}]", *(f"{_toml_value(str(k))} = {_toml_value(v)}" for k, v in table.items())])
+        "\n".join([f"[{_toml_key(name)}]", *(_toml_entry(k, v) for k, v in table.items() if v is not None)])
         for name, table in card.items()
         if isinstance(table, Mapping)
     ]
     return "\n\n".join(["\n".join(plain), *tables]).strip() + "\n"
 
 
+def _toml_entry(key: Any, value: Any) -> str:
+    return f"{_toml_key(key)} = {_toml_value(value)}"
+
+
+def _toml_key(key: Any) -> str:
+    """Return a key as it is where TOML allows it, in quotes otherwise."""
+    bare = re.fullmatch(r"[A-Za-z0-9_-]+", str(key))
+    return str(key) if bare else _toml_value(str(key))
+
+
 def _toml_value(value: Any) -> str:
-    """Return a string, number, truth value or list of them as TOML."""
+    """Return a string, number, truth value, or list or mapping of them as TOML."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(_toml_entry(k, v) for k, v in value.items() if v is not None) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_toml_value(v) for v in value) + "]"
     if isinstance(value, float) and value != value:

@@ -143,9 +143,10 @@ def check_bundled_models() -> Iterator[Finding]:
 def check_item_sets() -> Iterator[Finding]:
     """Read each item set; published ones only where they were fetched."""
     from psymem.data import fetch_stimuli, stimuli
+    from psymem.data.download import data_folder
 
     for name in stimuli.names():
-        if name in fetch_stimuli.FETCHABLE and not (fetch_stimuli.data_folder() / "stimuli" / name).exists():
+        if name in fetch_stimuli.FETCHABLE and not (data_folder() / "stimuli" / name).exists():
             yield Finding(f"items {name}", "absent", "not fetched", f"psymem stimuli fetch {name}")
             continue
         try:
@@ -161,7 +162,7 @@ def check_folders() -> Iterator[Finding]:
     """Write into each folder that psymem, or the hub of models for it, writes into."""
     from huggingface_hub.constants import HF_HUB_CACHE
 
-    from psymem.data.fetch_stimuli import data_folder
+    from psymem.data.download import data_folder
 
     folders = {
         "folder for fetched data": data_folder(),

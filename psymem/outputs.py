@@ -72,7 +72,7 @@ def write_text(path: Path, text: str) -> Path:
 
 def write_json(path: Path, content: Any) -> Path:
     """Write JSON atomically; NaN becomes null."""
-    return write_text(path, json.dumps(_plain(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    return write_text(path, json.dumps(plain(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def write_table(frame: pd.DataFrame, path: Path, provenance: Mapping[str, Any]) -> Path:
@@ -140,7 +140,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 def check_writable(folder: Path) -> None:
     """Raise OutputError if results could not be written into `folder`; creates nothing."""
     folder = Path(folder)
-    existing = next((p for p in (folder, *folder.parents) if p.exists()), Path())
+    existing = next((p for p in (folder, *folder.parents) if _exists(p)), Path())
     why = "it is not a folder" if not existing.is_dir() else ""
     why = why or ("" if os.access(existing, os.W_OK | os.X_OK) else "no permission to write there")
     if why:
@@ -148,9 +148,17 @@ def check_writable(folder: Path) -> None:
         raise OutputError(f"Cannot write results into {about}: {why}. Choose another folder with --out.")
 
 
+def _exists(path: Path) -> bool:
+    """Whether a path exists, as far as this user can see."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
 def _make_parents(folder: Path) -> list[Path]:
     """Make `folder`; return the folders that did not exist, the innermost first."""
-    missing = [p for p in (folder, *folder.parents) if not p.exists()]
+    missing = [p for p in (folder, *folder.parents) if not _exists(p)]
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -196,14 +204,14 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Turn numpy and pandas scalars, paths and NaN into what JSON knows."""
     if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
+        return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [_plain(v) for v in value]
+        return [plain(v) for v in value]
     if hasattr(value, "tolist"):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, float):
         return value if value == value and abs(value) != float("inf") else None
     if value is None or isinstance(value, (str, int, bool)):

@@ -37,18 +37,14 @@ class Schema:
 
 TEXT_KEY = ("text_id", "word_id")
 
-WORDS = Schema(
-    "words", ("text_id", "sentence_id", "word_id", "word"), TEXT_KEY, ("text_id", "word")
-)
+WORDS = Schema("words", ("text_id", "sentence_id", "word_id", "word"), TEXT_KEY, ("text_id", "word"))
 STIMULI = Schema(
     "stimuli",
     ("text_id", "sentence_id", "word_id", "word", "item", "condition", "region", "role"),
     TEXT_KEY,
     ("text_id", "word", "item", "condition", "region", "role"),
 )
-SCORES = Schema(
-    "scores", (*WORDS.required, "model"), ("model", *TEXT_KEY), ("text_id", "word", "model")
-)
+SCORES = Schema("scores", (*WORDS.required, "model"), ("model", *TEXT_KEY), ("text_id", "word", "model"))
 READING = Schema(
     "reading data",
     ("corpus", "subject", "text_id", "word_id", "word", "skipped"),
@@ -78,12 +74,16 @@ def check(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
         )
     for column in schema.strings:
         if not pd.api.types.is_string_dtype(frame[column]) and len(frame):
-            raise DataError(f"Column {column!r} of the table of {schema.name} has to hold text, not {frame[column].dtype}.")
+            raise DataError(
+                f"Column {column!r} of the table of {schema.name} has to hold text, not {frame[column].dtype}."
+            )
     repeated = frame.duplicated(list(schema.key))
     if repeated.any():
         first = frame.loc[repeated, list(schema.key)].iloc[0]
         key = ", ".join(f"{k}={v}" for k, v in first.items())
-        raise DataError(f"The table of {schema.name} has {int(repeated.sum())} repeated row(s), the first at {key}.")
+        raise DataError(
+            f"The table of {schema.name} has {int(repeated.sum())} repeated row(s), the first at {key}."
+        )
     return frame
 
 

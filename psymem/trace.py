@@ -29,13 +29,14 @@ class Trace:
         (T,) bool: the token stands for an unknown word.
     attention
         (layers, heads, T, T) float: weight at query token i on key token j < i (j <= i for transformers).
-        A row sums to 1, together with `attention_bos` if the model has it, or is NaN throughout where there is
-        nothing to attend to. None if the model has no attention.
+        A row sums to 1, together with `attention_bos` if the model has it, or is NaN throughout where there
+        is nothing to attend to. None if the model has no attention.
     attention_bos
         (layers, heads, T) float: weight at query token i on the beginning-of-sentence token, where the model
         attends to one.
     attention_heads
-        The (layer, head) pairs in `attention` if only some were asked for; its axes are then (1, chosen, T, T).
+        The (layer, head) pairs in `attention` if only some were asked for; its axes are then (1, chosen, T,
+        T).
     entropy
         (T,) float64: entropy (nats) of the next-token distribution from which the token was drawn, or None.
     boundary

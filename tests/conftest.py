@@ -95,14 +95,17 @@ def write_small_checkpoint(folder: Path, *, seed: int = 1, **settings: object) -
 
 
 SMALL_VOCABULARY = (
-    "the a of to in on was were is are did do does not n't 's 'll key keys cabinet cabinets rusty old museum art "
-    "arts soon opened open she he they it said that who cat dog dogs chased - -- , . ; : ! ? \" ' ( ) well known"
+    "the a of to in on was were is are did do does not n't 's 'll key keys cabinet cabinets rusty old "
+    "museum art "
+    "arts soon opened open she he they it said that who cat dog dogs chased - -- , . ; : ! ? \" ' ( ) "
+    "well known"
 ).split()
 
 
 @pytest.fixture(scope="session")
 def small_checkpoint_writer():
-    """Give a function that writes a small CBR-RNN with random weights: (folder, *, seed, **settings) -> folder."""
+    """Give a function that writes a small CBR-RNN with random weights: (folder, *, seed, **settings) ->
+    folder."""
     return write_small_checkpoint
 
 
@@ -144,7 +147,10 @@ def write_small_pretrained(folder: Path, kind: str) -> Path:
     tokenizer.train_from_iterator([" ".join(SMALL_VOCABULARY), *PRETRAINED_TEXT] * 3, trainer)
     bos, eos = (special[0], special[0]) if kind == "gpt2" else special[1:3]
     fast = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, bos_token=bos, eos_token=eos, unk_token=None if kind == "gpt2" else "<unk>"
+        tokenizer_object=tokenizer,
+        bos_token=bos,
+        eos_token=eos,
+        unk_token=None if kind == "gpt2" else "<unk>",
     )
     torch.manual_seed(4)
     size = tokenizer.get_vocab_size()
@@ -173,4 +179,8 @@ def write_small_pretrained(folder: Path, kind: str) -> Path:
     return folder
 
 
-PRETRAINED_TEXT = ["the key to the cabinets was rusty", "it didn't open, she said", "well-known museums of arts"]
+PRETRAINED_TEXT = [
+    "the key to the cabinets was rusty",
+    "it didn't open, she said",
+    "well-known museums of arts",
+]

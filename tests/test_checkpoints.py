@@ -108,12 +108,17 @@ def test_a_card_that_is_not_toml_is_named(weights):
             "training": {"words": 10, "text files": ["x.txt"]},
             "sha256": {"config.json": "00"},
         },
+        {"a b": 1, "training": {"text": {"files": ["x"], "words": 3}, "more": [{"n": 1}]}},
         {},
     ],
-    ids=["values", "tables", "empty"],
+    ids=["values", "tables", "nested", "empty"],
 )
 def test_cards_come_back_as_written(card):
     assert tomllib.loads(checkpoints.card_text(card)) == card
+
+
+def test_what_a_card_does_not_know_is_left_out():
+    assert tomllib.loads(checkpoints.card_text({"a": None, "t": {"b": None, "c": 1}})) == {"t": {"c": 1}}
 
 
 def test_models_are_described_without_importing_torch(small_checkpoint):

@@ -244,3 +244,17 @@ def test_any_numbers_written_by_pandas_come_back(tmp_path_factory, values):
     expected = pd.DataFrame({"y": values})
     expected.to_csv(path, index=False, na_rep="NA")
     pd.testing.assert_frame_equal(read_table(path), expected, check_exact=True)
+
+
+@pytest.mark.parametrize("first", [0, 1], ids=["pandas", "r"])
+def test_row_numbers_without_a_name_are_left_out(tmp_path, first):
+    rows = "".join(f"{first + i},{word}\n" for i, word in enumerate(["null", "NA", "true"]))
+    read = read_delimited(save(tmp_path / "scores.csv", f",word\n{rows}"))
+    assert list(read.frame.columns) == ["word"]
+    assert read.frame["word"].tolist() == ["null", "NA", "true"]
+    assert read.notes == ("The first column of scores.csv, row numbers without a name, was left out.",)
+
+
+def test_other_cells_without_a_name_are_still_refused(tmp_path):
+    message = refused(save(tmp_path / "scores.csv", ",word\n1,the\n3,cat\n"))
+    assert message == "scores.csv, row 1: column 1 has cells but no name in the header."

@@ -3,8 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+
+
+@dataclass(frozen=True)
+class Window:
+    """Tokens read at once.
+
+    Attributes
+    ----------
+    text
+        Number of the text they are from.
+    start
+        Where in the text they start.
+    scored_from
+        Where in the window scoring begins; what is before is context only.
+    ids
+        (n,) token ids.
+    """
+
+    text: int
+    start: int
+    scored_from: int
+    ids: np.ndarray
+
+
+def cut_windows(ids: np.ndarray, text: int, room: int | None) -> list[Window]:
+    """Cut a text into windows of at most `room` tokens that overlap by half.
+
+    Each token is scored in one of them, the first window's first half aside with at least half a window
+    before it.
+    """
+    n = len(ids)
+    if room is None or n <= room:
+        return [Window(text, 0, 0, ids)]
+    ends = [*range(room, n, room - room // 2), n]
+    counted_from = [0, *ends[:-1]]
+    return [
+        Window(text, end - room, first - (end - room), ids[end - room : end])
+        for end, first in zip(ends, counted_from, strict=True)
+    ]
 
 
 def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
@@ -35,8 +75,8 @@ def shared_states(batch: Sequence[np.ndarray], bos: bool) -> tuple[np.ndarray, l
     Returns
     -------
     tuple
-        (S, 2) text and input position at which each distinct state can be found; for each text the (n + 1,) state
-        after its first 0, 1, ... n tokens (-1 before anything was read).
+        (S, 2) text and input position at which each distinct state can be found; for each text the (n + 1,)
+        state after its first 0, 1, ... n tokens (-1 before anything was read).
     """
     known: dict[tuple[int, int], int] = {}
     where: list[tuple[int, int]] = []

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-LOGITS_AT_ONCE = 1 << 24
-"""Numbers in one block of logits (64 MiB in float32)."""
+LOGITS_AT_ONCE = 1 << 23
+"""Numbers in one block of logits (32 MiB in float32)."""
 
 
 @dataclass(frozen=True)

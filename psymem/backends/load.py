@@ -14,7 +14,17 @@ from psymem.checkpoints import CARD, Checkpoint
 from psymem.errors import CheckpointError, ModelError, UnknownNameError
 from psymem.registry import ARCHITECTURES, BACKENDS
 
-MASKED = ("bert", "roberta", "distilbert", "electra", "albert", "xlm-roberta", "deberta", "deberta-v2", "modernbert")
+MASKED = (
+    "bert",
+    "roberta",
+    "distilbert",
+    "electra",
+    "albert",
+    "xlm-roberta",
+    "deberta",
+    "deberta-v2",
+    "modernbert",
+)
 """Model types of masked language models, for configs that do not name their class."""
 
 
@@ -117,12 +127,14 @@ def _foreign(checkpoint: Checkpoint, settings: dict[str, Any]) -> Backend:
     kind, classes = checkpoint.architecture, " ".join(checkpoint.config.get("architectures") or ())
     if "MaskedLM" in classes or kind in MASKED:
         raise CheckpointError(
-            f"{checkpoint.name} is a masked language model ({kind}): it predicts a word from both sides, so it "
+            f"{checkpoint.name} is a masked language model ({kind}): it predicts a word from both sides, "
+            "so it "
             "has no surprisal of a word given the words before it. Use a causal (left-to-right) model."
         )
     if checkpoint.config.get("is_encoder_decoder") or "ConditionalGeneration" in classes:
         raise CheckpointError(
-            f"{checkpoint.name} is an encoder-decoder model ({kind}): it reads the whole text before it predicts "
+            f"{checkpoint.name} is an encoder-decoder model ({kind}): it reads the whole text before it "
+            "predicts "
             "a word. Use a causal (left-to-right) model."
         )
     return _build("pretrained", {"name": checkpoint.name, **settings}, (checkpoint.path,))

@@ -1,15 +1,15 @@
 """Any causal language model of transformers as a backend: word surprisal done right, attention of any head.
 
-Texts are read whole, words joined by spaces, in batches of similar length with padding on the right. Only states
-after which a token is expected are turned into probabilities, in float32 over the whole vocabulary, in blocks; so
-memory does not grow with batch times length times vocabulary. A text longer than the model's context is read in
-windows that overlap by half: every token is scored once, with at least half a window before it.
+Texts are read whole, words joined by spaces, in batches of similar length with padding on the right. Only
+states after which a token is expected are turned into probabilities, in float32 over the whole vocabulary, in
+blocks; so memory does not grow with batch times length times vocabulary. A text longer than the model's
+context is read in windows that overlap by half: every token is scored once, with at least half a window
+before it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -20,12 +20,13 @@ from torch import Tensor
 
 from psymem.alignment import Alignment
 from psymem.backends.base import Progress, check_texts, sentence_case, text_name
-from psymem.backends.batching import batches_by_length, shared_states, wanted_heads
+from psymem.backends.batching import Window, batches_by_length, cut_windows, shared_states, wanted_heads
 from psymem.backends.expectation import Expectation, expect
 from psymem.backends.pretrained_model import LoadedModel, load_model, read_config
 from psymem.backends.subwords import SubwordTokenizer
 from psymem.errors import ModelError
 from psymem.trace import Trace, no_such_head
+
 
 class PretrainedBackend:
     """A causal language model from a directory, a GGUF file or the Hugging Face hub's cache.
@@ -37,8 +38,8 @@ class PretrainedBackend:
     name
         What to call it; the path if not given.
     bos
-        Whether to open each text with the beginning-of-sentence token, if the model has one. Without it the first
-        token has no probability (NaN).
+        Whether to open each text with the beginning-of-sentence token, if the model has one. Without it the
+        first token has no probability (NaN).
     context
         What is read in one go: a whole "text", or each "sentence" by itself.
     batch_tokens
@@ -56,7 +57,7 @@ class PretrainedBackend:
         name: str | None = None,
         bos: bool = True,
         context: Literal["text", "sentence"] = "text",
-        batch_tokens: int = 2048,
+        batch_tokens: int = 1024,
         device: str = "cpu",
         dtype: str = "float32",
         separator: str = " ",
@@ -98,10 +99,10 @@ class PretrainedBackend:
             return []
         wanted = self.provides if needs is None else needs
         aligned = self.tokenizer.align(texts)
-        windows = [w for number, a in enumerate(aligned) for w in self._windows(a, number)]
+        windows = [w for number, a in enumerate(aligned) for w in cut_windows(a.ids, number, self._room)]
         if len(windows) > len(texts) and any(n.startswith("attention") for n in wanted):
             self._refuse_windows(aligned, names)
-        parts: list[list[tuple[_Window, dict[str, Any]]]] = [[] for _ in texts]
+        parts: list[list[tuple[Window, dict[str, Any]]]] = [[] for _ in texts]
         left = np.bincount([w.text for w in windows], minlength=len(texts))
         with torch.inference_mode():
             for window, arrays in self._read_windows(windows, wanted):
@@ -138,39 +139,25 @@ class PretrainedBackend:
         """Tokens that fit into the context besides BOS."""
         return None if self.model.max_tokens is None else self.model.max_tokens - self._opens
 
-    def _windows(self, alignment: Alignment, text: int) -> list[_Window]:
-        """Cut a text into windows that fit the context and overlap by half."""
-        n, room = len(alignment.ids), self._room
-        if room is None or n <= room:
-            return [_Window(text, 0, 0, alignment.ids)]
-        ends = [*range(room, n, room - room // 2), n]
-        starts = [end - room for end in ends]
-        scored_from = [0, *ends[:-1]]
-        return [
-            _Window(text, start, first - start, alignment.ids[start:end])
-            for start, end, first in zip(starts, ends, scored_from, strict=True)
-        ]
-
     def _refuse_windows(self, aligned: Sequence[Alignment], names: Sequence[str] | None) -> None:
         """Say that attention across windows does not exist."""
         sizes = [len(a.ids) for a in aligned]
         number = int(np.argmax(sizes))
         raise ModelError(
-            f"{sentence_case(text_name(number, names))} has {sizes[number]} tokens; {self.name} attends to at most "
+            f"{sentence_case(text_name(number, names))} has {sizes[number]} tokens; {self.name} attends "
+            "to at most "
             f'{self._room} at a time. Read sentence by sentence (context="sentence"), or ask for no attention.'
         )
 
     def _read_windows(
-        self, windows: list[_Window], wanted: frozenset[str]
-    ) -> Iterator[tuple[_Window, dict[str, Any]]]:
+        self, windows: list[Window], wanted: frozenset[str]
+    ) -> Iterator[tuple[Window, dict[str, Any]]]:
         """Read windows in batches of similar length."""
         self.model.attend(any(n.startswith("attention") for n in wanted))
         for batch in batches_by_length([len(w.ids) for w in windows], self.batch_tokens):
             yield from self._read_batch([windows[i] for i in batch], wanted)
 
-    def _read_batch(
-        self, batch: list[_Window], wanted: frozenset[str]
-    ) -> list[tuple[_Window, dict[str, Any]]]:
+    def _read_batch(self, batch: list[Window], wanted: frozenset[str]) -> list[tuple[Window, dict[str, Any]]]:
         """Read windows at once, or in two halves if memory runs out."""
         try:
             return list(zip(batch, self._compute(batch, wanted), strict=True))
@@ -185,7 +172,7 @@ class PretrainedBackend:
         half = len(batch) // 2
         return self._read_batch(batch[:half], wanted) + self._read_batch(batch[half:], wanted)
 
-    def _compute(self, batch: list[_Window], wanted: frozenset[str]) -> list[dict[str, Any]]:
+    def _compute(self, batch: list[Window], wanted: frozenset[str]) -> list[dict[str, Any]]:
         """Return, for each window, arrays over the tokens it scores."""
         heads = wanted_heads(wanted)
         hidden, attention = self.model.states(self._padded(batch), bool(heads) or "attention" in wanted)
@@ -206,19 +193,19 @@ class PretrainedBackend:
             start += n
         return results
 
-    def _padded(self, batch: list[_Window]) -> Tensor:
+    def _padded(self, batch: list[Window]) -> Tensor:
         """(B, T) ids, BOS first if there is one; what pads on the right is seen by nothing that is scored."""
         filler = 1 if self.config.pad_token_id == 0 else 0
         width = max(1, max(len(w.ids) for w in batch) + self._opens)
         tokens = np.full((len(batch), width), filler, dtype=np.int64)
-        if self._opens:
+        if self.tokenizer.bos_id is not None and self._opens:
             tokens[:, 0] = self.tokenizer.bos_id
         for row, window in zip(tokens, batch, strict=True):
             row[self._opens : self._opens + len(window.ids)] = window.ids
         return torch.from_numpy(tokens).to(self.device)
 
     def _expectation(
-        self, hidden: Tensor, batch: list[_Window], *, entropy: bool
+        self, hidden: Tensor, batch: list[Window], *, entropy: bool
     ) -> tuple[Expectation, list[np.ndarray]]:
         """Probabilities in every state that is needed, and which state each window is in after each token."""
         where, states = shared_states([w.ids for w in batch], self._opens)
@@ -268,11 +255,13 @@ class PretrainedBackend:
         return {"attention": own} | ({"attention_bos": weights[..., 1 : 1 + n, 0].copy()} if first else {})
 
     def _trace(
-        self, alignment: Alignment, parts: list[tuple[_Window, dict[str, Any]]], wanted: frozenset[str]
+        self, alignment: Alignment, parts: list[tuple[Window, dict[str, Any]]], wanted: frozenset[str]
     ) -> Trace:
         """Put the windows of a text together again."""
         parts = sorted(parts, key=lambda part: part[0].start)
-        joined = {k: np.concatenate([p[k] for _, p in parts]) for k in ("logprob", "entropy") if k in parts[0][1]}
+        joined: dict[str, np.ndarray] = {
+            k: np.concatenate([p[k] for _, p in parts]) for k in ("logprob", "entropy") if k in parts[0][1]
+        }
         if "boundary" in parts[0][1]:
             within = [p["boundary"][:-1] for _, p in parts]
             joined["boundary"] = np.concatenate([*within, parts[-1][1]["boundary"][-1:]])
@@ -281,24 +270,13 @@ class PretrainedBackend:
         return Trace(
             tokens=alignment.tokens,
             word_index=alignment.word_index,
-            oov=np.zeros(len(alignment.ids), bool) if self.tokenizer.unknown_id is None
-            else alignment.ids == self.tokenizer.unknown_id,
+            oov=alignment.ids == (-1 if self.tokenizer.unknown_id is None else self.tokenizer.unknown_id),
             attention=parts[0][1].get("attention"),
             attention_bos=parts[0][1].get("attention_bos"),
             attention_heads=wanted_heads(wanted) or None,
             extras={"context_tokens": seen},
-            **joined,
+            **joined,  # type: ignore[arg-type]
         )
-
-
-@dataclass(frozen=True)
-class _Window:
-    """Tokens read at once: their text, where they start in it, and from where on they are scored."""
-
-    text: int
-    start: int
-    scored_from: int
-    ids: np.ndarray
 
 
 def _out_of_memory(error: BaseException) -> bool:

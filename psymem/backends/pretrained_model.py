@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+from transformers.utils import logging
 
 from psymem.checkpoints import check_safetensors, file_sha256
 from psymem.errors import CheckpointError, ModelError
@@ -85,7 +88,9 @@ class LoadedModel:
             hidden = getattr(out, "last_hidden_state", None)
             found = None if hidden is None else self.network.get_output_embeddings()(hidden)
             scale = float(expected.abs().max())
-            self._head_apart = found is not None and torch.allclose(found, expected, atol=1e-5 * max(scale, 1.0))
+            self._head_apart = found is not None and torch.allclose(
+                found, expected, atol=1e-5 * max(scale, 1.0)
+            )
         return self._head_apart
 
 
@@ -94,7 +99,9 @@ def read_config(path: Path, name: str) -> Any:
     try:
         return AutoConfig.from_pretrained(**_source(path))
     except Exception as error:  # transformers raises many kinds
-        raise CheckpointError(f"{name} cannot be read as a model of transformers: {_first_line(error)}") from error
+        raise CheckpointError(
+            f"{name} cannot be read as a model of transformers: {_first_line(error)}"
+        ) from error
 
 
 def load_model(path: Path, name: str, config: Any, device: str, dtype: str) -> LoadedModel:
@@ -116,9 +123,10 @@ def load_model(path: Path, name: str, config: Any, device: str, dtype: str) -> L
         tokenizer = AutoTokenizer.from_pretrained(**source)
     except Exception as error:  # transformers raises many kinds
         raise CheckpointError(f"{name} has no tokenizer that can be read: {_first_line(error)}") from error
-    safe = {} if path.is_file() else {"use_safetensors": True}
+    safe: dict[str, Any] = {} if path.is_file() else {"use_safetensors": True}
     try:
-        network = AutoModelForCausalLM.from_pretrained(**source, **safe, dtype=PRECISIONS[dtype])
+        with _without_progress_bar():
+            network: Any = AutoModelForCausalLM.from_pretrained(**source, **safe, dtype=PRECISIONS[dtype])
     except Exception as error:  # transformers raises many kinds
         raise CheckpointError(f"The weights of {name} cannot be loaded: {_first_line(error)}") from error
     try:
@@ -133,6 +141,18 @@ def load_model(path: Path, name: str, config: Any, device: str, dtype: str) -> L
         layers=getattr(config, "num_hidden_layers", 0),
         heads=getattr(config, "num_attention_heads", 0) or 0,
     )
+
+
+@contextmanager
+def _without_progress_bar() -> Iterator[None]:
+    """Keep transformers from drawing a bar that is over in an instant."""
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 def _source(path: Path) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from psymem.errors import ModelError
 from psymem.models.storage import MAX_TOKENS, StoredModel, architecture_named, load_checkpoint
 from psymem.trace import Trace
 
+
 class RecurrentBackend:
     """One of our models, read from its directory when the first text is.
 

@@ -11,7 +11,8 @@ from psymem.alignment import Alignment, word_spans, words_of_spans
 from psymem.errors import ModelError
 
 MARKS = ("\u0120", "\u2581")
-"""How byte-level (G with dot) and SentencePiece (lower one eighth block) vocabularies mark a word's beginning."""
+"""How byte-level (G with dot) and SentencePiece (lower one eighth block) vocabularies mark a word's
+beginning."""
 
 
 class SubwordTokenizer:
@@ -38,14 +39,18 @@ class SubwordTokenizer:
 
     def __init__(self, tokenizer: Any, vocabulary_size: int, name: str, separator: str = " ") -> None:
         if not getattr(tokenizer, "is_fast", False):
-            raise ModelError(f"The tokenizer of {name} gives no character positions, so words cannot be told apart.")
+            raise ModelError(
+                f"The tokenizer of {name} gives no character positions, so words cannot be told apart."
+            )
         self.backend = tokenizer.backend_tokenizer
         self.backend.encode_special_tokens = True  # "<|endoftext|>" in a text is text
         self.backend.no_padding()
         self.backend.no_truncation()
         self.name, self.separator, self.vocabulary_size = name, separator, vocabulary_size
         self.bos_id = self._usable(tokenizer.bos_token_id)
-        self.unknown_id = self._usable(tokenizer.unk_token_id if tokenizer.unk_token_id != self.bos_id else None)
+        self.unknown_id = self._usable(
+            tokenizer.unk_token_id if tokenizer.unk_token_id != self.bos_id else None
+        )
         self.beginnings = self._find_beginnings(tokenizer) if separator == " " else None
 
     def align(self, texts: Sequence[Sequence[str]]) -> list[Alignment]:
@@ -62,7 +67,9 @@ class SubwordTokenizer:
                 f"{self.vocabulary_size}: they do not belong together."
             )
         spans = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
-        return Alignment(tuple(encoding.tokens), ids, words_of_spans(spans, word_spans(words, self.separator)))
+        return Alignment(
+            tuple(encoding.tokens), ids, words_of_spans(spans, word_spans(words, self.separator))
+        )
 
     def _usable(self, number: int | None) -> int | None:
         """Return a special token's id if the model has a row for it."""

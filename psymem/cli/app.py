@@ -19,12 +19,16 @@ COMMANDS: tuple[str, ...] = (
     "train",
     "perplexity",
     "models",
+    "fit",
     "compare",
     "power",
     "published_scores",
     "doctor",
 )
 """Command files in this folder, in the order in which ``psymem --help`` lists them."""
+
+
+INTERRUPTED = "Interrupted; finished files were kept, nothing is half-written."
 
 
 def _print_version(wanted: bool) -> None:
@@ -64,7 +68,11 @@ def main() -> None:
     except PsymemError as error:
         _fail(str(error), 2)
     except KeyboardInterrupt:
-        _fail("Interrupted; finished files were kept, nothing is half-written.", 130)
+        _fail(INTERRUPTED, 130)
+    except SystemExit as end:  # what typer makes of Ctrl-C
+        if end.code == 130:
+            _fail(INTERRUPTED, 130)
+        raise
 
 
 def _fail(message: str, code: int) -> None:

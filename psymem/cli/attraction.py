@@ -20,6 +20,7 @@ def attraction(
     model: list[str] = typer.Option(
         ["cbr-rnn"],
         "--model",
+        "-m",
         help="A bundled model (cbr-rnn: all its instances), a folder or hub id; may be repeated.",
     ),
     stimuli: str = typer.Option("attraction-core", help="An item set by name, or a CSV file of your own."),

@@ -59,7 +59,7 @@ def register(app: typer.Typer) -> None:
         """
         from psymem.cli.model_options import model_options, read_rows
         from psymem.fitting.comparison import complete_rows as completed
-        from psymem.fitting.cross_validation import cross_validate, group_column
+        from psymem.fitting.cross_validation import group_column
         from psymem.fitting.fit import fit
 
         if bool(folds) != bool(group_by):
@@ -74,15 +74,8 @@ def register(app: typer.Typer) -> None:
         tests = _likelihood_ratio(fits, correction, may_fail=bool(folds), quiet=quiet)
         held_out = None
         if folds:
-            chances: dict[str, Any] = {
-                "permutations": permutations,
-                "seed": seed,
-                "n_jobs": jobs,
-                "correction": correction,
-            }
-            held_out = cross_validate(
-                fits[0], fits[1:], group_column(frame, group_by), folds=folds, **chances
-            )
+            chances = {"permutations": permutations, "seed": seed, "n_jobs": jobs, "correction": correction}
+            held_out = _cross_validation(fits, group_column(frame, group_by), folds, quiet, chances)
         _show(tests, held_out, as_json, quiet)
         if out is not None:
             _save(tests, held_out, out, {"input": str(table), "options": options, "engine": engine})
@@ -105,6 +98,18 @@ def _likelihood_ratio(fits: list[Any], correction: str, *, may_fail: bool, quiet
             raise
         _say(f"No likelihood-ratio test: {error}", quiet)
         return None
+
+
+def _cross_validation(
+    fits: list[Any], groups: Any, folds: int, quiet: bool, chances: dict[str, Any]
+) -> CrossValidation:
+    """Cross-validate with a progress bar."""
+    from psymem.cli.progress import counter, progress_bar
+    from psymem.fitting.cross_validation import cross_validate
+
+    with progress_bar(quiet, "fits") as advance:
+        report = counter(advance, "cross-validation", folds * len(fits))
+        return cross_validate(fits[0], fits[1:], groups, folds=folds, progress=report, **chances)
 
 
 def _show(tests: Comparison | None, held_out: CrossValidation | None, as_json: bool, quiet: bool) -> None:

@@ -58,20 +58,27 @@ def effects_table(effects: pd.DataFrame, model: str, region: str = CRITICAL, *, 
         title=f"{model}{instances}{place}", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), title_justify="left"
     )
     table.add_column("Effect", no_wrap=True)
-    compared = effects["human_direction"].notna().any()
+    compared = bool(effects["human_direction"].notna().any())
     if compared:
         table.add_column("People", min_width=6, justify="center")
     for measure in measures:
         table.add_column(short_name(measure).replace(" ", "\n", 1), no_wrap=True)
     for (effect, structure), rows in effects.groupby(["effect", "structure"], sort=False):
+        slopes = bool(structure == BY_ITEM_SLOPES)
+        if slopes and rows["random_effects"].isna().all():
+            continue
         by_measure = rows.set_index("measure")
-        slopes = structure == BY_ITEM_SLOPES
-        people = rows["human_direction"].dropna()
-        head = ["  by-item slopes" if slopes else SHORT_LABELS.get(str(effect), str(effect))]
-        head += ["" if slopes or people.empty else PEOPLE[str(people.iloc[0])]] if compared else []
         cells = [_cell(by_measure.loc[m], with_p) if m in by_measure.index else "" for m in measures]
-        table.add_row(*head, *cells, style="dim" if slopes else None)
+        table.add_row(*_head(rows, str(effect), slopes, compared), *cells, style="dim" if slopes else None)
     return table
+
+
+def _head(rows: pd.DataFrame, effect: str, slopes: bool, compared: bool) -> list[str]:
+    """First cells of a row: what the effect is called, and what people do."""
+    people = rows["human_direction"].dropna()
+    name = "  by-item slopes" if slopes else SHORT_LABELS.get(effect, effect)
+    sign = "" if slopes or people.empty else PEOPLE[str(people.iloc[0])]
+    return [name, sign] if compared else [name]
 
 
 def _cell(row: pd.Series, with_p: bool) -> str:
@@ -91,7 +98,17 @@ def _legend(result: FactorialResult) -> list[str]:
         f"{stars_mean}, and whether people agree (yes/no).",
         f"People: - or + reliable effect (agree: same sign and p < {alpha}), 0 null (agree: p >= {alpha}).",
         "Negative is attraction. First lines: random intercepts, as published; the report says which to cite",
+        *_one_instance(result),
     ]
+
+
+def _one_instance(result: FactorialResult) -> list[str]:
+    single = [family for family, names in result.instances.items() if len(names) == 1]
+    return (
+        [f"{', '.join(single)}: one instance, by-item slopes only for differences of differences."]
+        if single
+        else []
+    )
 
 
 def _left_out(result: FactorialResult) -> str:

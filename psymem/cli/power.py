@@ -98,25 +98,20 @@ def _simulate(pilot: Any, frame: Any, designs: list[dict[str, int]], quiet: bool
     """Run every design with a progress bar; return one table with a column n_<group> per grouping factor."""
     import pandas as pd
 
-    from psymem.cli.progress import progress_bar
+    from psymem.cli.progress import counter, progress_bar
     from psymem.fitting.power import power
 
     tables = []
     with progress_bar(quiet, "experiments") as advance:
         for sizes in designs:
             name = ", ".join(f"{n} {g}" for g, n in sizes.items()) or "the pilot's design"
-            count = iter(range(1, settings["simulations"] + 1))
-            report = None if advance is None else _reporter(advance, name, count, settings["simulations"])
+            report = counter(advance, name, settings["simulations"])
             result = power(pilot, frame, sizes=sizes, progress=report, **settings)
             design = {f"n_{group}": n for group, n in result.sizes.items()}
             tables.append(
                 result.table.assign(n_obs=result.n_obs, **design)[[*design, "n_obs", *result.table.columns]]
             )
     return pd.concat(tables, ignore_index=True)
-
-
-def _reporter(advance: Any, name: str, count: Any, total: int) -> Any:
-    return lambda _: advance(name, next(count), total)
 
 
 def _show(table: Any, as_json: bool, formula: str) -> None:

@@ -36,3 +36,19 @@ def progress_bar(quiet: bool, unit: str) -> Iterator[Callable[[str, int, int], N
             bar.update(task, completed=done)  # type: ignore[arg-type]
 
         yield advance
+
+
+def counter(
+    advance: Callable[[str, int, int], None] | None, what: str, total: int
+) -> Callable[[int], None] | None:
+    """Turn `advance` into a function that is called with the number of steps done since its last call."""
+    if advance is None:
+        return None
+    done = 0
+
+    def count(steps: int) -> None:
+        nonlocal done
+        done += steps
+        advance(what, done, total)
+
+    return count

@@ -49,6 +49,7 @@ def _add(app: typer.Typer, name: str, title: str) -> None:
 
 def _show(result: PublishedResult, as_json: bool) -> None:
     from psymem.cli.frames import print_json, show
+    from psymem.designs.published_report import disagreements_as_text
 
     if as_json:
         print_json(
@@ -58,10 +59,4 @@ def _show(result: PublishedResult, as_json: bool) -> None:
     columns = ["effect", "subtraction", "structure", "estimate", "se", "df", "t", "p", "p_holm", "consistent"]
     for measure, part in result.effects.groupby("measure", sort=False):
         show(part[columns], f"\n{result.study.title.split(':')[0]}: {measure}")
-    typer.echo(
-        "\nPrinted table and data:"
-        if result.disagreements
-        else "\nNo known disagreement with the printed table."
-    )
-    for sentence in result.disagreements:
-        typer.echo(f"- {sentence}")
+    typer.echo(f"\nPrinted table and data:\n{disagreements_as_text(result)}")

@@ -39,6 +39,9 @@ def register(app: typer.Typer) -> None:
         measure: list[str] = typer.Option(
             ["surprisal"], "--measure", help="Measure; may be given several times. See psymem models show."
         ),
+        heads: str = typer.Option(
+            "", help="Attention heads as LAYER:HEAD,..., counted from 0; the mean of all heads otherwise."
+        ),
         no_bos: bool = typer.Option(False, "--no-bos", help="Read without a beginning-of-sentence token."),
         out: Path | None = typer.Option(
             None, "--out", "-o", help="CSV file to write; standard output otherwise."
@@ -54,10 +57,11 @@ def register(app: typer.Typer) -> None:
         psymem.sentences.
         """
         from psymem.cli.progress import progress_bar
+        from psymem.measures.base import with_heads
         from psymem.scoring import Run
 
         words = _words(text, stimuli, table, word_column, text_column)
-        run = Run(words, model, measure, **({"bos": False} if no_bos else {}))
+        run = Run(words, model, with_heads(measure, heads), **({"bos": False} if no_bos else {}))
         with progress_bar(quiet or out is None, "sentences") as progress:
             pieces = run.chunks(progress=progress)
             if out is None:
@@ -87,11 +91,11 @@ def _words(
 
     if text is not None:
         return sources.words_from_text(text)
-    if table is not None:
-        return sources.words_from_table(table, word_column=word_column, text_column=text_column)
-    from psymem.data.stimuli import load_stimuli
+    if stimuli is not None:
+        from psymem.data.stimuli import load_stimuli
 
-    return load_stimuli(stimuli)
+        return load_stimuli(stimuli)
+    return sources.words_from_table(table, word_column=word_column, text_column=text_column)  # type: ignore[arg-type]
 
 
 def _write(pieces: object, run: Run, out: Path, extra: dict) -> int:

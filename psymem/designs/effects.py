@@ -156,7 +156,7 @@ def _human_evidence(weights: Mapping[str, float], addition: str = "") -> tuple[s
     points, low, high = human_effect(weights)
     reliable = low > 0 or high < 0
     direction = ("negative" if points < 0 else "positive") if reliable else "null"
-    interval = f"{points:+.0f} percentage points [{low:+.0f}, {high:+.0f}]".replace("-", "−")
+    interval = f"{points:+.0f} percentage points [{low:+.1f}, {high:+.1f}]".replace("-", "−")
     verdict = "reliable" if reliable else "not distinguishable from zero"
     return direction, f"Human effect {interval}, {verdict}.{addition}"
 

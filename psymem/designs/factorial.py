@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -148,7 +149,8 @@ def analyse(
     """
     tests, about = tests or Tests(), dict(about or {})
     kept, left_out = (scores, out_of_vocabulary(scores)) if keep_oov else leave_out_items(scores)
-    rows = region_rows(kept, measures, factors)
+    covariates = _covariates(kept, tests.formula, [*factors, *measures])
+    rows = region_rows(kept.assign(**covariates), measures, factors, list(covariates))
     blocks = BLOCKS if attraction else ()
     means = means_of.condition_means(rows, measures, factors, blocks)
     critical = rows[rows["region"] == CRITICAL]
@@ -171,6 +173,15 @@ def analyse(
         keep_oov=keep_oov,
         about=about,
     )
+
+
+def _covariates(scores: pd.DataFrame, formula: str | None, known: Sequence[str]) -> dict[str, pd.Series]:
+    """Columns that the user's formula names beside factors and measures; numbers where all cells are numbers."""
+    named = re.findall(r"[^\W\d]\w*", formula or "")
+    keys = ("model", "item", "condition", "region")
+    found = [c for c in dict.fromkeys(named) if c in scores.columns and c not in known and c not in keys]
+    as_numbers = {c: pd.to_numeric(scores[c], errors="coerce") for c in found}
+    return {c: scores[c] if as_numbers[c].isna().any() else as_numbers[c] for c in found}
 
 
 def attraction(

@@ -8,8 +8,8 @@ from psymem.designs.effects import ATTRACTION_EFFECTS
 from psymem.designs.means import interval_name
 from psymem.designs.plotted import HUMANS
 from psymem.designs.rows import display_name
-from psymem.plotting.figures import by_item_figure, column_layout, means_figure
-from psymem.plotting.style import FULL_WIDTH
+from psymem.plotting.figures import by_item_figure, in_rows, means_figure, page_width
+from psymem.plotting.style import COLUMN_WIDTH
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,13 +38,14 @@ def figures(result: FactorialResult) -> dict[str, Figure]:
         levels.
     """
     name = stem(result)
-    n_panels = result.plotted["panel"].nunique()
-    per_row = len(result.measures) + (1 if is_attraction_set(result) else 0)
+    panels = list(dict.fromkeys(result.plotted["panel"]))
+    wide = _rows_of_models(result)
     about = {"legend_title": legend_title(result), "note": means_note(result)}
-    columns, width = column_layout(n_panels)
     drawn = {
-        name: means_figure(result.plotted, columns=min(4, per_row, n_panels), width=FULL_WIDTH, **about),
-        f"{name}_column": means_figure(result.plotted, columns=columns, width=width, **about),
+        name: means_figure(result.plotted, wide, width=page_width(len(wide[0])), **about),
+        f"{name}_column": means_figure(
+            result.plotted, in_rows(panels, min(2, len(panels))), width=COLUMN_WIDTH, **about
+        ),
     }
     labels = effect_labels(result)
     if labels:
@@ -53,9 +54,20 @@ def figures(result: FactorialResult) -> dict[str, Figure]:
             result.by_item_summary,
             labels,
             titles={m: display_name(m) for m in result.models},
+            width=page_width(len(result.measures) + 1),
             note=by_item_note(result),
         )
     return drawn
+
+
+def _rows_of_models(result: FactorialResult) -> list[list[str]]:
+    """Lay out one row of panels per model, measures below one another, with people in the first place."""
+    shown = result.plotted.drop_duplicates("panel")
+    people = list(shown.loc[shown["model"] == HUMANS, "panel"])
+    rows = [list(shown.loc[shown["model"] == model, "panel"]) for model in result.models]
+    longest = max(map(len, rows))
+    filled = [row + [""] * (longest - len(row)) for row in rows]
+    return [[*(people if i == 0 else [""] * len(people)), *row] for i, row in enumerate(filled)]
 
 
 def legend_title(result: FactorialResult) -> str:

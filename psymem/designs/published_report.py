@@ -28,7 +28,7 @@ def markdown(result: PublishedResult) -> str:
         f"Recomputed from the released scores ({study.file}).",
         f"Source: {study.citation}",
     ]
-    parts += ["## Printed table and data", _list(result.disagreements) or "No known disagreement."]
+    parts += ["## Printed table and data", disagreements_as_text(result)]
     for measure in dict.fromkeys(result.effects["measure"]):
         parts += [f"## {measure}", effects_as_text(result.effects, measure)]
     parts += [
@@ -37,6 +37,13 @@ def markdown(result: PublishedResult) -> str:
     ]
     parts += ["## How to read this", _reading(result), WHICH_TO_CITE, _list(result.notes)]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def disagreements_as_text(result: PublishedResult) -> str:
+    """Return what is known about printed values that the scores do not give."""
+    if not result.study.printed:
+        return "The printed values of this table are not on record in psymem, so none was compared."
+    return _list(result.disagreements) or "These scores give every printed value on record."
 
 
 def _changes(effects: pd.DataFrame, alpha: float = 0.05) -> Iterator[str]:

@@ -85,7 +85,9 @@ def leave_out_items(scores: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     return kept, left_out
 
 
-def region_rows(scores: pd.DataFrame, measures: Sequence[str], factors: Sequence[str]) -> pd.DataFrame:
+def region_rows(
+    scores: pd.DataFrame, measures: Sequence[str], factors: Sequence[str], covariates: Sequence[str] = ()
+) -> pd.DataFrame:
     """Return one row per model instance, item, condition and region with the value of each measure.
 
     Regions are "critical" and those of the spillover words ("spillover_1", ...). Where a region has several
@@ -107,9 +109,9 @@ def region_rows(scores: pd.DataFrame, measures: Sequence[str], factors: Sequence
             f"{sorted(without)[0]!r}. Mark the word at which the measures are read."
         )
     words = scores.assign(region=scores["region"].where(~critical, CRITICAL))[critical | spillover]
-    keys = ["model", "item", "condition", *factors, "region"]
+    keys = ["model", "item", "condition", *factors, *covariates, "region"]
     how = {m: _sum_or_nan if m.startswith("surprisal") else "mean" for m in measures}
-    return words.groupby(keys, sort=False, observed=True).agg(how).reset_index()
+    return words.groupby(keys, sort=False, observed=True, dropna=False).agg(how).reset_index()
 
 
 def _sum_or_nan(values: pd.Series) -> float:

@@ -204,7 +204,10 @@ def _formula_rows(
     if response not in ("y", measure):
         return
     ordered = part.assign(
-        **{f: pd.Categorical(part[f], categories=list(dict.fromkeys(part[f]))) for f in factors}
+        **{
+            f: pd.Categorical(part[f], categories=list(dict.fromkeys(part[f])))
+            for f in ("condition", *factors)
+        }
     )
     for structure, random_effects in _structures(fixed, factors, part["model"].nunique()):
         formula = f"{measure} ~ {fixed}" + (f" + {random_effects}" if structure != AS_GIVEN else "")
@@ -262,6 +265,8 @@ def _without_highest_interaction(fixed: str, factors: Sequence[str]) -> str | No
 
 def _finished(table: pd.DataFrame, alpha: float) -> pd.DataFrame:
     """Put columns in order, correct p-values and mark what agrees with people."""
+    order = table.groupby(["model", "region", "measure", "effect"], sort=False).ngroup()
+    table = table.loc[order.sort_values(kind="stable").index].reset_index(drop=True)
     table = table.reindex(columns=list(EFFECT_COLUMNS))
     numbers = ["estimate", "se", "df", "t", "p", "ci_low", "ci_high"]
     table[numbers] = table[numbers].astype(float)

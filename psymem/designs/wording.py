@@ -27,33 +27,6 @@ SHORT_NAMES = {
 }
 UNITS = {"surprisal_bits": " bits", "attention_entropy_bits": " bits"}
 
-REFERENCES = {
-    "timkey2023": "Timkey, W., & Linzen, T. (2023). A language model with limited memory capacity captures "
-    "interference "
-    "in human sentence processing. Findings of the Association for Computational Linguistics: EMNLP 2023.",
-    "laurinavichyute2022": "Laurinavichyute, A., & von der Malsburg, T. (2022). Semantic attraction in "
-    "sentence "
-    "comprehension. Cognitive Science, 46(2), e13086.",
-    "bates2015": "Bates, D., Mächler, M., Bolker, B., & Walker, S. (2015). Fitting linear mixed-effects "
-    "models using "
-    "lme4. Journal of Statistical Software, 67(1), 1–48.",
-    "kuznetsova2017": "Kuznetsova, A., Brockhoff, P. B., & Christensen, R. H. B. (2017). lmerTest package: "
-    "Tests in "
-    "linear mixed effects models. Journal of Statistical Software, 82(13), 1–26.",
-    "barr2013": "Barr, D. J., Levy, R., Scheepers, C., & Tily, H. J. (2013). Random effects structure for "
-    "confirmatory "
-    "hypothesis testing: Keep it maximal. Journal of Memory and Language, 68(3), 255–278.",
-    "holm1979": "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian "
-    "Journal of "
-    "Statistics, 6(2), 65–70.",
-    "cousineau2005": "Cousineau, D. (2005). Confidence intervals in within-subject designs: A simpler "
-    "solution to Loftus "
-    "and Masson's method. Tutorials in Quantitative Methods for Psychology, 1(1), 42–45.",
-    "morey2008": "Morey, R. D. (2008). Confidence intervals from normalized data: A correction to Cousineau "
-    "(2005). "
-    "Tutorials in Quantitative Methods for Psychology, 4(2), 61–64.",
-}
-
 
 def short_name(measure: str) -> str:
     """Name of a measure column in a table head."""
@@ -108,7 +81,7 @@ def _materials(result: FactorialResult) -> str:
 
 def _models(result: FactorialResult) -> str:
     described = [
-        f"{family} ({len(names)} instances trained from different seeds)" if len(names) > 1 else family
+        f"{family} ({len(names)} trained instances)" if len(names) > 1 else family
         for family, names in result.instances.items()
     ]
     return f"Sentences were read word by word by {listing(described)} with psymem {__version__}."
@@ -123,7 +96,8 @@ def _statistics(result: FactorialResult) -> str:
     several = any(len(names) > 1 for names in result.instances.values())
     grouping = "items and model instances" if several else "items"
     text = (
-        "Effects were tested with linear mixed models (REML; Satterthwaite degrees of freedom"
+        "Effects were tested with linear mixed models (REML; Satterthwaite degrees of freedom, Kuznetsova "
+        "et al., 2017"
         f"; fitted with psymem's engine '{result.tests.engine}', which computes the models of lme4, Bates "
         "et al., 2015)"
     )
@@ -138,13 +112,16 @@ def _statistics(result: FactorialResult) -> str:
     else:
         shown = result.effects["formula"].dropna().unique()
         text += f", formula{'s' if len(shown) > 1 else ''} {listing([str(f) for f in shown])}."
-    return text + " P-values are given uncorrected and with Holm's correction over the effects of a measure."
+    return (
+        text + " P-values are given uncorrected and with the correction of Holm (1979) over the effects of a "
+        "measure. Intervals in figures are within-item (Cousineau, 2005; Morey, 2008)."
+    )
 
 
 def which_to_cite(result: FactorialResult) -> str:
     """Say which of the random-effects versions a text should cite, and why."""
     if not result.attraction:
-        return ""
+        return _which_of_own_effects(result)
     counts = {f: len(names) for f, names in result.instances.items()}
     parts = []
     if any(n > 1 for n in counts.values()):
@@ -173,7 +150,8 @@ def which_to_cite(result: FactorialResult) -> str:
             "and "
             "additivity cite the version with by-item slopes of both factors, which equals a t-test over "
             "the items' "
-            "interactions where no variance is estimated as zero. Nothing can be said about other instances of the model."
+            "interactions where no variance is estimated as zero. Nothing can be said about other instances "
+            "of the model."
         )
     singular = result.effects["singular"].fillna(False).astype(bool)
     if singular.any():
@@ -185,6 +163,16 @@ def which_to_cite(result: FactorialResult) -> str:
             "is larger than these data support."
         )
     return " ".join(p for p in parts if p)
+
+
+def _which_of_own_effects(result: FactorialResult) -> str:
+    if BY_ITEM_SLOPES not in set(result.effects["structure"]):
+        return ""
+    return (
+        "Cite the models with by-item slopes: items differ in how large an effect they show, and random "
+        "intercepts "
+        "alone give p-values that are too small where there are several values per item and condition."
+    )
 
 
 def _changed(result: FactorialResult) -> str:
@@ -201,27 +189,37 @@ def _changed(result: FactorialResult) -> str:
         return f"Here both versions agree on which effects are significant at {alpha:g}."
     subtraction = {e.name: e.subtraction for e in ATTRACTION_EFFECTS}
     named = [
-        f"{subtraction[str(row['effect'])]} in {short_name(str(row['measure'])).lower()} "
-        f"(p {p_value(row['intercepts'])} against {p_value(row['slopes'])} with slopes)"
+        f"{minus(subtraction[str(row['effect'])])} in {short_name(str(row['measure'])).lower()} "
+        f"(p {p_value(row['intercepts'])} with random intercepts, p {p_value(row['slopes'])} with slopes)"
         for _, row in differing.reset_index().iterrows()
     ]
     return f"Here the two versions disagree at {alpha:g} on {listing(named)}."
 
 
-def result_sentences(result: FactorialResult) -> list[str]:
-    """Describe every effect at the critical word, one sentence per model and measure."""
+def result_sentences(result: FactorialResult) -> dict[tuple[str, str], list[str]]:
+    """Describe every effect at the critical word in one sentence, whatever its direction, by model and measure."""
     critical = result.effects[result.effects["region"] == CRITICAL]
-    sentences = []
+    sentences = {}
     for (model, measure), part in critical.groupby(["model", "measure"], sort=False):
         chosen = [_to_cite(rows) for _, rows in part.groupby("effect", sort=False)]
-        shown = [f"{effect_name(row)} {_numbers(row, str(measure))}" for row in chosen]
-        sentences.append(f"{short_name(str(measure))}, {model}: {'; '.join(shown)}.".replace(" - ", " − "))
+        alpha = result.tests.alpha
+        sentences[str(model), str(measure)] = [
+            f"{effect_title(row)}: {_finding(row, alpha)}" for row in chosen
+        ]
     return sentences
 
 
-def effect_name(row: pd.Series) -> str:
-    """Return the subtraction of an effect, or the coefficient's name where there is none."""
-    return str(row["effect"] if pd.isna(row["subtraction"]) else row["subtraction"])
+def effect_title(row: pd.Series) -> str:
+    """Return label and subtraction of an effect, or the coefficient's name where there is none."""
+    labels = {e.name: e.label for e in ATTRACTION_EFFECTS}
+    if row["effect"] not in labels:
+        return str(row["effect"])
+    return f"{labels[row['effect']]}, {minus(str(row['subtraction']))}"
+
+
+def minus(text: str) -> str:
+    """Write hyphens between blanks as minus signs."""
+    return text.replace(" - ", " − ")
 
 
 def _to_cite(rows: pd.DataFrame) -> pd.Series:
@@ -230,11 +228,24 @@ def _to_cite(rows: pd.DataFrame) -> pd.Series:
     return (slopes if len(slopes) else rows).iloc[0]
 
 
-def _numbers(row: pd.Series, measure: str) -> str:
+def _finding(row: pd.Series, alpha: float) -> str:
+    """Say what was estimated, whether it differs from zero and whether people agree."""
     if pd.isna(row["estimate"]):
-        return "not estimable"
+        return "not estimable."
     interval = f"[{number(row['ci_low'])}, {number(row['ci_high'])}]"
-    return (
-        f"{number(row['estimate'])}{UNITS.get(measure, '')}, 95% CI {interval}, "
+    numbers = (
+        f"{number(row['estimate'])}{UNITS.get(row['measure'], '')}, 95% CI {interval}, "
         f"t({number(row['df'], 1)}) = {number(row['t'], 2)}, p {p_value(row['p'])}"
     )
+    verdict = (
+        "not significant"
+        if row["p"] >= alpha
+        else "significantly lower"
+        if row["estimate"] < 0
+        else "significantly higher"
+    )
+    if pd.isna(row["consistent"]):
+        return f"{numbers}; {verdict}."
+    people = {"negative": "people show attraction", "null": "people show no reliable effect"}
+    known = people.get(str(row["human_direction"]), "people show the opposite")
+    return f"{numbers}; {verdict}; {known}: {'consistent' if row['consistent'] else 'not consistent'}."

@@ -76,7 +76,7 @@ def _code(
 ) -> tuple[np.ndarray, list[str]]:
     """Return the columns of one factor or number and their names."""
     if not isinstance(value, Factor):
-        return value.values, [label + suffix for suffix in value.suffixes]
+        return value.matrix, [label + suffix for suffix in value.suffixes]
     if full:
         matrix, suffixes = np.eye(len(value.levels)), value.levels
     else:
@@ -105,10 +105,10 @@ def independent_columns(matrix: np.ndarray, tolerance: float = 1e-7) -> list[int
     """
     norms = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
     scaled = matrix / np.where(norms > 0, norms, 1.0)
-    triangle = np.linalg.qr(scaled, mode="r")
+    triangle = np.asarray(np.linalg.qr(scaled, mode="r"))
     kept = [k for k in range(matrix.shape[1]) if norms[k] > 0]
     while True:
-        reduced = np.linalg.qr(triangle[:, kept], mode="r")
+        reduced = np.asarray(np.linalg.qr(triangle[:, kept], mode="r"))
         size = np.zeros(len(kept))
         size[: min(reduced.shape)] = np.abs(np.diag(reduced))
         weak = np.flatnonzero(size < tolerance)

@@ -7,7 +7,7 @@ held-out observation, and whether its difference from the base is more than chan
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -66,6 +66,7 @@ def cross_validate(
     seed: int = 0,
     n_jobs: int = 1,
     correction: str = "holm",
+    progress: Callable[[int], None] | None = None,
 ) -> CrossValidation:
     """Compare models by the likelihood of rows that they were not fitted to.
 
@@ -85,6 +86,8 @@ def cross_validate(
         Processes; the result does not depend on it.
     correction
         Correction of the permutation p-values for several models.
+    progress
+        Called with the number of fits done since the last call; there are models x folds of them.
 
     Raises
     ------
@@ -103,7 +106,7 @@ def cross_validate(
     fold = assign_folds(group, folds, seed)
     models = [base, *full]
     observations = pd.DataFrame({"group": group.to_numpy(), "fold": fold}, index=rows)
-    for name, values in zip(_names(models), _held_out(models, fold, folds, n_jobs), strict=True):
+    for name, values in zip(_names(models), _held_out(models, fold, folds, n_jobs, progress), strict=True):
         observations[name] = values
     table = _table(models, observations, permutations, seed, correction)
     return CrossValidation(table, observations, folds, str(groups.name), permutations, seed)
@@ -139,17 +142,21 @@ def assign_folds(group: pd.Series, folds: int, seed: int) -> np.ndarray:
     return group.map(fold_of).to_numpy(dtype=int)
 
 
-def _held_out(models: Sequence[Fit], fold: np.ndarray, folds: int, n_jobs: int) -> list[np.ndarray]:
+def _held_out(
+    models: Sequence[Fit], fold: np.ndarray, folds: int, n_jobs: int, progress: Callable[[int], None] | None
+) -> list[np.ndarray]:
     from joblib import Parallel, delayed
 
     tasks = [(m, k) for m in range(len(models)) for k in range(folds)]
-    done = Parallel(n_jobs=n_jobs)(
+    done = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(_one_fold)(models[m].spec.changed(reml=False), models[m].data, np.flatnonzero(fold == k), k)
         for m, k in tasks
     )
     values = [np.full(len(fold), np.nan) for _ in models]
     for (m, k), part in zip(tasks, done, strict=True):
         values[m][fold == k] = part
+        if progress is not None:
+            progress(1)
     return values
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
@@ -139,7 +140,7 @@ def take(data: ModelData, terms: Sequence[RandomTerm]) -> CrossProducts:
     rest = [*np.asfortranarray(q).T, residual]
     n, p = data.fixed.shape
     starts = np.cumsum([0, *(block.size for block in blocks[1:])])
-    spans = tuple(slice(int(a), int(b)) for a, b in zip(starts[:-1], starts[1:], strict=True))
+    spans = tuple(slice(int(a), int(b)) for a, b in pairwise(starts))
     others = np.zeros((int(starts[-1]),) * 2)
     others_rest = np.zeros((int(starts[-1]), p + 1))
     for i, (block, span) in enumerate(zip(blocks[1:], spans, strict=True)):
@@ -215,7 +216,7 @@ def _product(left: np.ndarray | None, right: np.ndarray | None) -> np.ndarray | 
 
 
 def _dense(matrix: np.ndarray | sp.csc_matrix) -> np.ndarray:
-    return matrix.toarray() if sp.issparse(matrix) else matrix
+    return np.asarray(matrix.todense()) if isinstance(matrix, sp.csc_matrix) else matrix
 
 
 def _side_by_side(parts: list[np.ndarray | sp.csc_matrix], rows: int) -> np.ndarray | sp.csc_matrix:

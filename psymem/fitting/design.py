@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from psymem.fitting.contrasts import TREATMENT, Contrast
 from psymem.fitting.expression import deparse, names
 from psymem.fitting.formula import Bar, ParsedFormula, parse_formula
 from psymem.fitting.spec import FitSpec
-from psymem.fitting.transforms import Columns, Factor, Numbers, Value, number
+from psymem.fitting.transforms import Columns, Factor, Numbers, Value, look_ahead, number
 from psymem.fitting.where import rows_where
 from psymem.tables import require_columns
 
@@ -107,18 +108,18 @@ class ModelData:
         Categorical columns (and booleans, as FALSE and TRUE) are pandas categoricals in the order that was used.
         """
         found: dict[str, object] = dict(self.response_values)
-        for name, value in {**self.groups, **self.columns.values}.items():
+        for name, value in {**self.groups, **self.columns.variables}.items():
             if isinstance(value, Factor):
-                found[name] = pd.Categorical.from_codes(value.codes, categories=list(value.levels))
+                found[name] = pd.Categorical.from_codes(value.codes, list(value.levels))  # type: ignore[call-overload]
             else:
-                found[name] = value.values[:, 0]
+                found[name] = value.matrix[:, 0]
         return pd.DataFrame(found, index=self.index)
 
     @property
     def levels(self) -> dict[str, tuple[str, ...]]:
         """Order of the categories of each categorical predictor."""
         return {
-            name: value.levels for name, value in self.columns.values.items() if isinstance(value, Factor)
+            name: value.levels for name, value in self.columns.variables.items() if isinstance(value, Factor)
         }
 
     @property
@@ -159,12 +160,15 @@ def build(frame: pd.DataFrame, spec: FitSpec) -> ModelData:
     )
     values, groups, response_values = _read(table, parsed, spec, notes)
     complete, dropped[MISSING] = _complete(values, groups, response_values, spec)
+    memory = _memory(parsed, values, response_values, rows)
     rows = rows[complete]
-    columns = Columns({name: _select(name, v, complete, rows) for name, v in values.items()}, rows + 1)
+    columns = Columns(
+        {name: _select(name, v, complete, rows) for name, v in values.items()}, rows + 1, memory
+    )
     selected = {name: v[complete] for name, v in response_values.items()}
     response = _response(parsed, selected, columns)
     factors = {name: drop_unused(Factor(f.codes[complete], f.levels)) for name, f in groups.items()}
-    codings = {name: contrast for name, contrast in spec.contrasts.items() if name in columns.values}
+    codings = {name: contrast for name, contrast in spec.contrasts.items() if name in columns.variables}
     fixed, fixed_names, _ = model_matrix(parsed.fixed, columns, codings)
     random = tuple(_random_term(bar, columns, factors, codings) for bar in parsed.bars)
     _check_sizes(fixed, fixed_names, random, spec.family)
@@ -214,6 +218,16 @@ def _read(
     return values, groups, response
 
 
+def _memory(
+    parsed: ParsedFormula, values: Mapping[str, Value], response: Mapping[str, np.ndarray], rows: np.ndarray
+) -> dict[str, Any]:
+    """Return what scale() and center() find in the rows selected, incomplete ones included."""
+    found = Columns({**{name: Numbers(raw[:, None]) for name, raw in response.items()}, **values}, rows + 1)
+    factors = [*parsed.fixed.factors, *(factor for bar in parsed.bars for factor in bar.terms.factors)]
+    look_ahead([parsed.response, *factors], found)
+    return found.memory
+
+
 def _complete(
     values: Mapping[str, Value],
     groups: Mapping[str, Factor],
@@ -239,14 +253,14 @@ def _complete(
 def _missing(value: Value | np.ndarray) -> np.ndarray:
     if isinstance(value, Factor):
         return value.codes < 0
-    return np.isnan(value.values[:, 0] if isinstance(value, Numbers) else value)
+    return np.isnan(value.matrix[:, 0] if isinstance(value, Numbers) else value)
 
 
 def _select(name: str, value: Value, complete: np.ndarray, rows: np.ndarray) -> Value:
     """Return the complete rows of one predictor, without unused levels, refusing infinite values."""
     if isinstance(value, Factor):
         return drop_unused(Factor(value.codes[complete], value.levels))
-    chosen = value.values if len(rows) == len(value.values) else value.values[complete]
+    chosen = value.matrix if len(rows) == len(value.matrix) else value.matrix[complete]
     refuse_infinite(name, chosen[:, 0], rows + 1)
     return Numbers(chosen)
 
@@ -255,7 +269,9 @@ def _response(parsed: ParsedFormula, selected: Mapping[str, np.ndarray], columns
     """Evaluate the left-hand side."""
     for name, raw in selected.items():
         refuse_infinite(name, raw, columns.rows)
-    own = Columns({name: Numbers(raw[:, None]) for name, raw in selected.items()}, columns.rows)
+    own = Columns(
+        {name: Numbers(raw[:, None]) for name, raw in selected.items()}, columns.rows, columns.memory
+    )
     response = number(parsed.response, own)
     refuse_infinite(deparse(parsed.response), response, columns.rows)
     return response
@@ -276,7 +292,9 @@ def _check_sizes(
     n, p = fixed.shape
     if p >= n and np.linalg.matrix_rank(fixed) >= n:
         shown = ", ".join(fixed_names[:5]) + (", ..." if p > 5 else "")
-        raise FitError(f"The model has {p} fixed effects ({shown}) and only {n} rows to estimate them from.")
+        raise FitError(
+            f"The model has {p} fixed effects ({shown}) and only {n} row{'s' if n > 1 else ''} to estimate them from."
+        )
     for term in random:
         levels, k = len(term.levels), len(term.names)
         if levels < 2:
@@ -293,6 +311,7 @@ def _check_sizes(
             )
         if levels * k >= n:
             raise FitError(
-                f"The term ({' + '.join(term.names)} | {term.group}) has {levels * k} random effects ({levels} levels x {k}), "
-                f"not fewer than the {n} rows, so they cannot be told from the residual. Use fewer slopes."
+                f"The term ({' + '.join(term.names)} | {term.group}) has {levels * k} random effects "
+                f"({levels} levels x {k}), not fewer than the {n} rows, so they cannot be told from the residual. "
+                "Use fewer slopes."
             )

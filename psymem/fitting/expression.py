@@ -73,7 +73,8 @@ def names(node: Node) -> list[str]:
 def _names(node: Node) -> Iterator[str]:
     if node.kind == "name" and node.value not in CONSTANTS:
         yield str(node.value)
-    for child in node.arguments[1:] if node.value == "=" else node.arguments:
+    arguments = node.arguments[:1] if node.kind == "call" and node.value == "C" else node.arguments
+    for child in arguments[1:] if node.value == "=" else arguments:
         yield from _names(child)
 
 
@@ -148,7 +149,8 @@ class _Parser:
         kind, text, position = self.tokens[self.next]
         if kind != "end":
             expected = "an operator" if text != ")" else "the end, since no parenthesis is open"
-            raise mark(self.source, position, f"expected {expected}, found {text!r}.", self.what)
+            hint = " Equality is written '=='." if text == "=" else ""
+            raise mark(self.source, position, f"expected {expected}, found {text!r}.{hint}", self.what)
         return node
 
     def _tokens(self) -> Iterator[tuple[str, str, int]]:

@@ -124,7 +124,7 @@ def _split(node: Node, source: str) -> tuple[Node | None, list[Node]]:
             return None, [inside]
         fixed, bars = _split(inside, source)
         return (Node("parenthesis", "", (fixed,), node.position) if fixed is not None else None), bars
-    if node.kind == "binary" and node.value in "+-":
+    if node.kind == "binary" and node.value in ("+", "-"):
         left, left_bars = _split(node.arguments[0], source)
         right, right_bars = _split(node.arguments[1], source)
         if node.value == "-" and right_bars:
@@ -132,12 +132,8 @@ def _split(node: Node, source: str) -> tuple[Node | None, list[Node]]:
         if left is None and node.value == "-" and right is not None:
             return Node("unary", "-", (right,), node.position), left_bars
         both = [one for one in (left, right) if one is not None]
-        fixed = (
-            Node("binary", node.value, (both[0], both[1]), node.position)
-            if len(both) == 2
-            else (both or [None])[0]
-        )
-        return fixed, left_bars + right_bars
+        joined = Node("binary", node.value, tuple(both), node.position) if len(both) == 2 else None
+        return joined or (both[0] if both else None), left_bars + right_bars
     for inner in node.walk():
         if inner.kind == "binary" and inner.value in BARS:
             raise mark(source, inner.position, "random effects can be added with '+' only.")
@@ -191,12 +187,12 @@ def _placeholders(node: Node, source: str, factors: list[Node]) -> str:
     """Write `node` for formulaic with every expression that is not algebra replaced by ``v<k>``."""
     if node.kind == "binary" and node.value in ALGEBRA:
         left, right = (_placeholders(child, source, factors) for child in node.arguments)
-        if node.value in "+-":
+        if node.value in ("+", "-"):
             return f"{left} {node.value} {right}"
         return f"({left} {'^' if node.value == '**' else node.value} {right})"
     if node.kind == "parenthesis":
         return f"({_placeholders(node.arguments[0], source, factors)})"
-    if node.kind == "unary" and node.value in "+-":
+    if node.kind == "unary" and node.value in ("+", "-"):
         return f"1 {node.value} {_placeholders(node.arguments[0], source, factors)}"
     if node.kind == "number":
         return f"{node.value:g}"

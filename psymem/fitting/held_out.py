@@ -1,8 +1,9 @@
 """How well a fitted model predicts rows that it has not seen: log-likelihood per held-out observation.
 
 For a row the model predicts a distribution. Its mean is the fixed part plus the random effects of the levels that
-were in the training rows; its variance is the residual variance, plus the uncertainty of those random effects,
-plus the whole variance of a random effect whose level is new (a new text, a new subject).
+were in the training rows; its variance is the residual variance, plus the uncertainty of those random effects
+(their conditional variances, each on its own), plus the whole variance of a random effect whose level is new (a new
+text, a new subject). For a binomial response the probability is averaged over this distribution of the log odds.
 """
 
 from __future__ import annotations

@@ -55,8 +55,8 @@ def fit_least_squares(spec: FitSpec, data: ModelData) -> Fit:
     squares = float(residual @ residual)
     if squares <= 1e-24 * float(data.response @ data.response):
         raise FitError(
-            f"The response {data.response_name!r} is determined completely by the fixed effects: no residual variance is left, "
-            "so nothing can be tested."
+            f"The response {data.response_name!r} is determined completely by the fixed effects: no residual "
+            "variance is left, so nothing can be tested."
         )
     sigma = float(np.sqrt(squares / (n - p)))
     inverse = np.linalg.inv(triangle)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -97,11 +97,12 @@ def contrast(fit: Fit, weights: Mapping[str, float] | Mapping[str, Mapping[str, 
     pandas.DataFrame
         contrast, estimate, se, df, t, p, ci_low, ci_high.
     """
-    named = weights if all(isinstance(w, Mapping) for w in weights.values()) else {"contrast": weights}
+    several = all(isinstance(w, Mapping) for w in weights.values())
+    named: Mapping[str, Any] = weights if several else {"contrast": weights}
     terms = fit.coefficients.term.tolist()
     matrix = np.zeros((len(named), len(terms)))
     for k, one in enumerate(named.values()):
-        for term, weight in one.items():  # type: ignore[union-attr]
+        for term, weight in one.items():
             if term not in terms:
                 raise UnknownNameError("term", term, terms)
             matrix[k, terms.index(term)] = weight
@@ -168,7 +169,8 @@ def _means_weights(fit: Fit, by: list[str], at: Mapping[str, float]) -> tuple[pd
         raise FitError("This fit does not hold its data, so marginal means cannot be computed.")
     if data.dropped_columns:
         raise FitError(
-            f"Marginal means need every effect, but {', '.join(data.dropped_columns)} could not be estimated. Simplify the formula."
+            f"Marginal means need every effect, but {', '.join(data.dropped_columns)} could not be estimated. "
+            "Simplify the formula."
         )
     needed = list(dict.fromkeys(n for factor in data.parsed.fixed.factors for n in names(factor)))
     others = [name for name in needed if name in fit.levels and name not in by]
@@ -188,17 +190,17 @@ def _grid_matrix(
 ) -> np.ndarray:
     """Return the fixed-effects matrix for all combinations of `factors`, the last varying fastest."""
     for name in at:
-        if not isinstance(data.columns.values.get(name), Numbers):
+        if not isinstance(data.columns.variables.get(name), Numbers):
             raise UnknownNameError("numeric predictor", name, [n for n in needed if n not in factors])
     codes = np.indices(sizes).reshape(len(sizes), -1) if sizes else np.zeros((0, 1), dtype=int)
     n = codes.shape[1]
     values: dict[str, Value] = {}
     for name in needed:
-        fitted = data.columns.values[name]
+        fitted = data.columns.variables[name]
         if isinstance(fitted, Factor):
             values[name] = Factor(codes[factors.index(name)].astype(np.int32), fitted.levels)
         else:
-            values[name] = Numbers(np.full((n, 1), at.get(name, float(fitted.values.mean()))))
+            values[name] = Numbers(np.full((n, 1), at.get(name, float(fitted.matrix.mean()))))
     matrix, _, _ = model_matrix(
         data.parsed.fixed, Columns(values, np.arange(n) + 1, data.columns.memory), data.codings
     )

@@ -20,6 +20,8 @@ SMALLEST = 0.05
 MAX_ITERATIONS = 300
 NEAR_ZERO = 2e-2
 BETTER = 1e-7
+ROUNDING = 1e3
+"""Where no decrease can be found, an expected one of less than this many tolerances is rounding."""
 
 
 @dataclass(frozen=True)
@@ -80,10 +82,9 @@ def _best_of(function: Function, best: Optimum, others: Sequence[np.ndarray], sl
     for point in others:
         found = minimise(function, point, slope)
         iterations += found.iterations
-        if found.value < best.value - (BETTER if best.converged else 0.0):
-            best = found
-        elif found.converged and not best.converged and found.value < best.value + BETTER:
-            best = found
+        lower = found.value < best.value - (BETTER if best.converged else 0.0)
+        surer = found.converged and not best.converged and found.value < best.value + BETTER
+        best = found if lower or surer else best
     return Optimum(best.point, best.value, best.gradient, iterations, 1 + len(others), best.converged)
 
 
@@ -102,8 +103,8 @@ def minimise(function: Function, start: np.ndarray, slope: Slope | None = None) 
             return Optimum(x, value, gradient, iteration, 1, True)
         moved = _step(function, x, value, direction, expected) if expected > 0 else None
         if moved is None:
-            if fresh:
-                return Optimum(x, value, gradient, iteration, 1, expected < 1e3 * tolerance(value))
+            if fresh or 0 < expected < ROUNDING * tolerance(value):
+                return Optimum(x, value, gradient, iteration, 1, expected < ROUNDING * tolerance(value))
             inverse, fresh = _first_guess(*differences(function, x, value)), True
             continue
         change, (x, value) = moved[0] - x, moved
@@ -115,7 +116,7 @@ def minimise(function: Function, start: np.ndarray, slope: Slope | None = None) 
 
 def tolerance(value: float) -> float:
     """Return the decrease of the criterion that counts as none: far below 1e-4, above rounding."""
-    return 1e-9 + 3e-14 * abs(value)
+    return 1e-11 + 1e-16 * abs(value)
 
 
 def differences(function: Function, x: np.ndarray, value: float) -> tuple[np.ndarray, np.ndarray]:

@@ -1,8 +1,8 @@
 """Theta, the parameters of a mixed model's covariance matrices, and the coordinates in which they are searched.
 
 As in lme4, the random effects of one bar have the covariance sigma^2 Lambda Lambda', Lambda lower triangular, and theta
-holds the lower triangles column by column. The search runs on columns made orthonormal within a bar (Z = W R), where
-slopes have no scale and no origin; Lambda of the original columns follows as R^-1 Lambda_W.
+holds the lower triangles column by column. The search runs on columns made orthonormal within a bar, where slopes have
+no scale and no origin: Z = W R with R lower triangular, so that Lambda_W = R Lambda is lower triangular as well.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Coordinates:
     terms
         The bars in lme4's order, with their original columns.
     triangles
-        R of each bar (Z = W R), K x K upper triangular.
+        R of each bar (Z = W R), K x K lower triangular.
     collinear
         For each bar, whether its columns determine one another (R is then diagonal).
     """
@@ -75,26 +75,20 @@ class Coordinates:
             found.append(whole)
         return found
 
-    def from_blocks(
-        self, matrices: Sequence[np.ndarray], blocks: Sequence[Block], original: bool = False
-    ) -> np.ndarray:
-        """Return the slope in theta from the slopes in each block's Lambda.
-
-        With `original` it is the slope in lme4's theta, else in that of the orthonormal columns.
-        """
+    def from_blocks(self, matrices: Sequence[np.ndarray], blocks: Sequence[Block]) -> np.ndarray:
+        """Return the slope in theta (of orthonormal columns) from the slopes in each block's Lambda."""
         parts: list[np.ndarray] = [np.empty(0)] * len(self.terms)
         for block, matrix in zip(blocks, matrices, strict=True):
             for term, columns in block.terms:
-                own = matrix[columns, columns]
-                parts[term] = self.triangles[term].T @ own if original else own
+                parts[term] = matrix[columns, columns]
         return self.join(parts)
 
     def original(self, searched: np.ndarray) -> np.ndarray:
-        """Turn theta of the orthonormal columns into lme4's theta: lower triangles with diagonals of at least 0."""
+        """Turn theta of the orthonormal columns into lme4's theta, with diagonals of at least 0."""
         found = []
         for matrix, triangle in zip(self.split(searched), self.triangles, strict=True):
             root = np.linalg.solve(triangle, matrix)
-            found.append(canonical(root))
+            found.append(np.tril(root) * np.where(np.diag(root) < 0, -1.0, 1.0))
         return self.join(found)
 
     def orthonormal(self, theta: np.ndarray) -> list[np.ndarray]:
@@ -109,15 +103,6 @@ def lower_triangle(values: np.ndarray, k: int) -> np.ndarray:
     matrix = np.zeros((k, k))
     matrix[np.triu_indices(k)[::-1]] = values
     return matrix
-
-
-def canonical(root: np.ndarray) -> np.ndarray:
-    """Return the lower triangular L with diagonal >= 0 and LL' = root root'."""
-    if root.shape == (1, 1):
-        return np.abs(root)
-    upper = np.linalg.qr(root.T, mode="r")
-    lower = upper.T
-    return np.tril(lower * np.where(np.diag(lower) < 0, -1.0, 1.0))
 
 
 def orthonormalise(terms: Sequence[RandomTerm]) -> tuple[list[RandomTerm], Coordinates]:
@@ -141,7 +126,8 @@ def _triangle(columns: np.ndarray) -> tuple[np.ndarray, bool]:
     n, k = columns.shape
     size = np.sqrt(np.einsum("ij,ij->j", columns, columns) / n)
     size = np.where(size > 0, size, 1.0)
-    triangle = np.linalg.qr(columns / size, mode="r") / np.sqrt(n)
+    flipped = np.asarray(np.linalg.qr((columns / size)[:, ::-1], mode="r")) / np.sqrt(n)
+    triangle = flipped[::-1, ::-1]
     if len(triangle) < k or np.abs(np.diag(triangle)).min() < COLLINEAR:
         return np.diag(size), k > 1
     return triangle * np.where(np.diag(triangle) < 0, -1.0, 1.0)[:, None] * size, False

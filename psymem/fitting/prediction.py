@@ -36,12 +36,12 @@ def new_columns(data: ModelData, frame: pd.DataFrame, needed: list[str]) -> tupl
     complete = np.ones(len(frame), dtype=bool)
     values: dict[str, Value] = {}
     for name in needed:
-        values[name] = _like(name, data.columns.values[name], frame[name])
+        values[name] = _like(name, data.columns.variables[name], frame[name])
         value = values[name]
-        complete &= value.codes >= 0 if isinstance(value, Factor) else ~np.isnan(value.values[:, 0])
+        complete &= value.codes >= 0 if isinstance(value, Factor) else ~np.isnan(value.matrix[:, 0])
     rows = np.flatnonzero(complete)
     chosen: dict[str, Value] = {
-        n: Factor(v.codes[rows], v.levels) if isinstance(v, Factor) else Numbers(v.values[rows])
+        n: Factor(v.codes[rows], v.levels) if isinstance(v, Factor) else Numbers(v.matrix[rows])
         for n, v in values.items()
     }
     return Columns(chosen, rows + 1, data.columns.memory), complete
@@ -93,8 +93,8 @@ def random_columns(
     if new_levels == "error" and (codes < 0).any():
         row = int(np.flatnonzero(complete)[np.flatnonzero(codes < 0)[0]]) + 1
         raise FitError(
-            f"Row {row} has a level of {term.group!r} that the fitted rows lack. Use new_levels='zero' to predict it without "
-            "that random effect."
+            f"Row {row} has a level of {term.group!r} that the fitted rows lack. Use new_levels='zero' to predict it "
+            "without that random effect."
         )
     return values, codes
 

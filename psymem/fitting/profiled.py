@@ -19,7 +19,7 @@ from psymem.fitting.design import ModelData
 from psymem.fitting.gradient import slopes
 from psymem.fitting.inference import coefficient_table
 from psymem.fitting.least_squares import fit_least_squares
-from psymem.fitting.optimise import Optimum, search
+from psymem.fitting.optimise import Function, Optimum, search
 from psymem.fitting.parameters import Coordinates, orthonormalise
 from psymem.fitting.result import Fit
 from psymem.fitting.satterthwaite import Curvature, curvature, unscaled_covariance
@@ -28,6 +28,7 @@ from psymem.fitting.state import ProfiledState
 from psymem.fitting.variances import singular_parts, start_values, variance_table
 
 ENGINE = "profiled"
+NEARLY_ZERO = 1e-4
 NEGLIGIBLE = 1e-13
 """A residual variance below this share of the response's variance counts as none."""
 
@@ -53,7 +54,7 @@ def fit_profiled(spec: FitSpec, data: ModelData) -> Fit:
     changed, coordinates = orthonormalise(order_terms(data.random))
     criterion = Criterion(take(data, changed), spec.reml)
     found, theta, evaluation = _minimise(criterion, coordinates)
-    _check_residual(data, criterion, evaluation)
+    _check_residual(data, evaluation, found.converged)
     return _result(spec, data, coordinates, criterion, found, theta, evaluation)
 
 
@@ -67,9 +68,11 @@ def check_response(data: ModelData) -> None:
         )
 
 
-def _check_residual(data: ModelData, criterion: Criterion, evaluation: Evaluation) -> None:
+def _check_residual(data: ModelData, evaluation: Evaluation, converged: bool) -> None:
+    """Refuse a response of which nothing is left unexplained; its variance ratios grow without bound."""
     centred = data.response - data.response.mean()
-    if not evaluation.weighted > NEGLIGIBLE * float(centred @ centred):
+    share = evaluation.weighted / float(centred @ centred)
+    if share < NEGLIGIBLE or (share < 1e-6 and not converged):
         groups = ", ".join(dict.fromkeys(term.group for term in data.random))
         raise FitError(
             f"The response {data.response_name!r} is determined completely by the fixed effects and {groups}: no residual "
@@ -90,8 +93,7 @@ def _minimise(criterion: Criterion, coordinates: Coordinates) -> tuple[Optimum, 
 
     exact = None if criterion.sparse else slope
     found = search(deviance, start_values(criterion.products, coordinates), coordinates.diagonal, exact)
-    theta = coordinates.original(found.point)
-    theta[np.abs(theta) < 1e-7] = 0.0
+    theta = coordinates.original(_snapped(deviance, found))
     evaluation = criterion(coordinates.by_block(coordinates.orthonormal(theta), blocks))
     return found, theta, evaluation
 
@@ -145,6 +147,12 @@ def _result(
     return fit
 
 
+def _snapped(deviance: Function, found: Optimum) -> np.ndarray:
+    """Return the optimum with parameters that are nearly zero set to zero where that is no worse."""
+    point = np.where(np.abs(found.point) < NEARLY_ZERO, 0.0, found.point)
+    return point if deviance(point) <= found.value + 1e-8 else found.point
+
+
 def _facts(criterion: Criterion, found: Optimum, theta: np.ndarray) -> dict[str, object]:
     return {
         "method": "BFGS, unbounded in theta",
@@ -159,8 +167,10 @@ def _facts(criterion: Criterion, found: Optimum, theta: np.ndarray) -> dict[str,
 
 def dropped_sentence(dropped: tuple[str, ...]) -> str:
     """Say which fixed effects were left out."""
-    listed = ", ".join(dropped)
-    return f"The fixed effects are not independent: {listed} left out, since the other columns determine {'it' if len(dropped) == 1 else 'them'}."
+    listed, them = ", ".join(dropped), "it" if len(dropped) == 1 else "them"
+    return (
+        f"The fixed effects are not independent: {listed} left out, since the other columns determine {them}."
+    )
 
 
 def _warnings(
@@ -182,8 +192,8 @@ def _warnings(
         )
     if not found.converged:
         said.append(
-            f"The optimiser stopped before it had converged (largest slope {np.abs(found.gradient).max():.2g}); do not report "
-            "these estimates. Simplify the random effects or rescale the predictors."
+            f"The optimiser stopped before it had converged (largest slope {np.abs(found.gradient).max():.2g}); do not "
+            "report these estimates. Simplify the random effects or rescale the predictors."
         )
     elif not bent.positive:
         said.append(

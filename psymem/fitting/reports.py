@@ -12,7 +12,7 @@ import pandas as pd
 from psymem.errors import FitError
 from psymem.fitting.contrasts import Contrast
 from psymem.fitting.expression import Node, parse
-from psymem.fitting.summary import number, p_value
+from psymem.fitting.summary import number, p_value, rows_of
 
 if TYPE_CHECKING:
     from psymem.fitting.result import Fit
@@ -34,7 +34,7 @@ def coefficient_cells(fit: Fit) -> list[list[str]]:
     return [
         [row.term, number(row.estimate), number(row.se), f"{row.df:.1f}", f"{row.t:.2f}", p_value(row.p)]
         + [f"[{number(row.ci_low)}, {number(row.ci_high)}]"]
-        for row in fit.coefficients.itertuples()
+        for row in rows_of(fit.coefficients)
     ]
 
 
@@ -51,8 +51,10 @@ def to_latex(fit: Fit) -> str:
 def to_html(fit: Fit) -> str:
     """Return an HTML table of the coefficients and the variance components."""
     body = "\n".join(_row("td", row) for row in coefficient_cells(fit))
-    table = f'<table class="fit">\n<caption>{html.escape(caption(fit))}</caption>\n<thead>\n{_row("th", list(HEADINGS))}\n</thead>\n'
-    return f"{table}<tbody>\n{body}\n</tbody>\n</table>\n{_variances(fit)}"
+    heading = (
+        f"<caption>{html.escape(caption(fit))}</caption>\n<thead>\n{_row('th', list(HEADINGS))}\n</thead>"
+    )
+    return f'<table class="fit">\n{heading}\n<tbody>\n{body}\n</tbody>\n</table>\n{_variances(fit)}'
 
 
 def _variances(fit: Fit) -> str:
@@ -60,7 +62,7 @@ def _variances(fit: Fit) -> str:
         [str(row.group), str(row.term) + ("" if pd.isna(row.with_term) else f", {row.with_term}")]
         + [number(row.variance), "" if pd.isna(row.sd) else number(row.sd)]
         + ["" if pd.isna(row.correlation) else f"{row.correlation:.2f}"]
-        for row in fit.variance_components.itertuples()
+        for row in rows_of(fit.variance_components)
     ]
     heading = _row("th", ["Group", "Name", "Variance", "SD", "Correlation"])
     body = "\n".join(_row("td", row) for row in cells)
@@ -158,9 +160,7 @@ def _r(node: Node) -> str:
         name = str(node.value)
         if name in ("True", "False"):
             return name.upper()
-        return (
-            name if name.replace("_", "a").replace(".", "a").isalnum() and not name[0] == "_" else f"`{name}`"
-        )
+        return name if name.replace("_", "a").replace(".", "a").isalnum() and name[0] != "_" else f"`{name}`"
     if node.kind == "parenthesis":
         return f"({children[0]})"
     if node.kind == "list":

@@ -18,6 +18,7 @@ from psymem.fitting.gradient import slopes
 from psymem.fitting.parameters import Coordinates
 
 RELATIVE_STEP = 0.02
+SMALLEST = 0.3
 SMALLEST_EIGENVALUE = 1e-8
 
 
@@ -60,11 +61,16 @@ def unscaled_covariance(evaluation: Evaluation, q2: int, p: int) -> np.ndarray:
 def curvature(
     criterion: Criterion, coordinates: Coordinates, theta: np.ndarray, sigma: float, centre: Evaluation
 ) -> Curvature:
-    """Differentiate deviance and covariance around the optimum `theta` (lme4's coordinates)."""
+    """Differentiate deviance and covariance around the optimum `theta`.
+
+    Derivatives are taken in the theta of the orthonormal columns, a linear function of lme4's, which leaves the degrees
+    of freedom as they are.
+    """
     q2, p, k = criterion.products.q2, criterion.products.p, len(theta)
-    steps = _steps(coordinates, theta)
+    theta = coordinates.join(coordinates.orthonormal(theta))
+    steps = RELATIVE_STEP * np.maximum(np.abs(theta), SMALLEST)
     if criterion.sparse:
-        first, second = _from_values(criterion, coordinates, theta, centre, steps)
+        first, second = _from_values(criterion, coordinates, theta, centre, steps / 2)
     else:
         first, second = _from_slopes(criterion, coordinates, theta, sigma, steps)
     n = criterion.n_effective
@@ -93,9 +99,9 @@ def _from_slopes(
     blocks = criterion.products.blocks
 
     def at(point: np.ndarray) -> np.ndarray:
-        lambdas = coordinates.by_block(coordinates.orthonormal(point), blocks)
+        lambdas = coordinates.by_block(coordinates.split(point), blocks)
         found = criterion(lambdas)
-        slope = coordinates.from_blocks(slopes(criterion, lambdas, found, sigma), blocks, original=True)
+        slope = coordinates.from_blocks(slopes(criterion, lambdas, found, sigma), blocks)
         return np.concatenate([slope, [found.weighted], unscaled_covariance(found, q2, p).ravel()])
 
     def central(size: float) -> np.ndarray:
@@ -114,21 +120,12 @@ def _from_values(
     q2, p, blocks = criterion.products.q2, criterion.products.p, criterion.products.blocks
 
     def at(point: np.ndarray) -> np.ndarray:
-        found = criterion(coordinates.by_block(coordinates.orthonormal(point), blocks))
+        found = criterion(coordinates.by_block(coordinates.split(point), blocks))
         return np.concatenate([[found.logdet, found.weighted], unscaled_covariance(found, q2, p).ravel()])
 
     start = np.concatenate([[centre.logdet, centre.weighted], unscaled_covariance(centre, q2, p).ravel()])
     first, second = _central(at, theta, start, steps)
     return first[:, 1:], lambda sigma: second[:, :, 0] + second[:, :, 1] / sigma**2
-
-
-def _steps(coordinates: Coordinates, theta: np.ndarray) -> np.ndarray:
-    """Return the step of each theta: a share of its size, or of its bar's scale where it is small."""
-    scales = []
-    for term, triangle in zip(coordinates.terms, coordinates.triangles, strict=True):
-        size = 0.3 / np.sqrt(np.einsum("ij,ij->j", triangle, triangle))
-        scales.append(size[np.triu_indices(len(term.names))[1]])
-    return RELATIVE_STEP * np.maximum(np.abs(theta), np.concatenate(scales))
 
 
 def _central(

@@ -74,23 +74,21 @@ class ProfiledState:
         if q2:
             inverse, _ = dpotri(self.evaluation.factor[:q2, :q2], lower=1)
             inverse = np.tril(inverse) + np.tril(inverse, -1).T
-            wide = np.zeros((q2, q2))
             for block, root, span in zip(products.blocks[1:], self.lambdas[1:], products.spans, strict=True):
+                rows = inverse[span].reshape(-1, block.width, q2)
+                inverse[span] = (root @ rows).reshape(-1, q2)
+                columns = inverse[:, span].reshape(q2, -1, block.width)
+                inverse[:, span] = (columns @ root.T).reshape(q2, -1)
+            for block, span in zip(products.blocks[1:], products.spans, strict=True):
                 index = np.arange(len(block.levels))
-                own = inverse[span, span].reshape(len(index), block.width, len(index), block.width)[
-                    index, :, index, :
-                ]
-                found.append(root @ own @ root.T)
-                wide[span, span] = (
-                    np.kron(np.eye(len(index)), root) if len(index) * block.width <= 4000 else 0
-                )
-            first += self._from_others(inverse, wide)
+                own = inverse[span, span].reshape(len(index), block.width, len(index), block.width)
+                found.append(own[index, :, index, :])
+            first += self._from_others(inverse)
         return [self.sigma**2 * one for one in [first, *found]]
 
-    def _from_others(self, inverse: np.ndarray, wide: np.ndarray) -> np.ndarray:
-        """Return what the uncertainty of the other blocks adds to the first block's covariances."""
+    def _from_others(self, spread: np.ndarray) -> np.ndarray:
+        """Return what the uncertainty of the other blocks, `spread`, adds to the first block's covariances."""
         products = self.criterion.products
-        spread = wide @ inverse @ wide.T
         width = products.blocks[0].width
         shape = (products.own.shape[0], width, width)
         found = np.empty(shape)

@@ -216,8 +216,9 @@ def _gee(spec: FitSpec, data: ModelData) -> dict[str, Any]:
     result = model.fit()
     notes = ["A GEE has no likelihood; standard errors are robust to correlation within groups.", NORMAL]
     return {
-        "result": result, "df": np.inf, "loglik": np.nan, "converged": result.converged, "sigma": float(np.sqrt(result.scale)),
-        "extra": 1, "groups": {term.group: len(term.levels)}, "variances": _variances([]), "notes": notes,
+        "result": result, "df": np.inf, "loglik": np.nan, "converged": result.converged, "extra": 1,
+        "sigma": float(np.sqrt(result.scale)), "groups": {term.group: len(term.levels)}, "notes": notes,
+        "variances": _variances([]),
         "inverse_link": family.link.inverse,
     }  # fmt: skip
 

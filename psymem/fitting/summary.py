@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -65,10 +65,11 @@ def _random_table(fit: Fit) -> str:
     single = table[table.with_term.isna()]
     pairs = {
         (row.group, row.with_term, row.term): row.correlation
-        for row in table[table.with_term.notna()].itertuples()
+        for row in rows_of(table[table.with_term.notna()])
     }
-    rows, last, earlier = [["Groups", "Name", "Variance", "Std.Dev.", "Corr"]], None, []
-    for row in single.itertuples():
+    rows, last = [["Groups", "Name", "Variance", "Std.Dev.", "Corr"]], None
+    earlier: list[str] = []
+    for row in rows_of(single):
         if row.group != last:
             earlier = []
         found = [pairs.get((row.group, row.term, other)) for other in earlier]
@@ -101,7 +102,7 @@ def _fixed_table(fit: Fit) -> str:
             "",
         ]
     ]
-    for row in fit.coefficients.itertuples():
+    for row in rows_of(fit.coefficients):
         stars = next((mark for limit, mark in STARS if row.p < limit), "")
         rows.append(
             [row.term, number(row.estimate), number(row.se), f"{row.df:.2f}", f"{row.t:.3f}", p_value(row.p)]
@@ -116,6 +117,11 @@ def _state(fit: Fit) -> str:
     ]
     lines += [f"Note: {sentence}" for sentence in fit.warnings]
     return "\n".join(lines)
+
+
+def rows_of(frame: pd.DataFrame) -> Iterator[Any]:
+    """Yield the rows of a table with their columns as attributes."""
+    yield from frame.itertuples()
 
 
 def number(value: float) -> str:

@@ -6,7 +6,7 @@ rows uses the values of the rows that were fitted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,7 +30,7 @@ class Factor:
 class Numbers:
     """One or more columns of numbers (n x k) and the suffixes R appends to their name."""
 
-    values: np.ndarray = field(repr=False)
+    matrix: np.ndarray = field(repr=False)
     suffixes: tuple[str, ...] = ("",)
 
 
@@ -43,7 +43,7 @@ class Columns:
 
     Parameters
     ----------
-    values
+    variables
         Column name to Factor or Numbers.
     rows
         Number of each row in the table the user gave, counted from 1, for messages.
@@ -51,7 +51,7 @@ class Columns:
         Deparsed call to what it found in the rows that were fitted; filled on first use.
     """
 
-    values: Mapping[str, Value]
+    variables: Mapping[str, Value]
     rows: np.ndarray
     memory: dict[str, Any] = field(default_factory=dict)
 
@@ -74,7 +74,7 @@ def evaluate(node: Node, columns: Columns) -> Value:
         For a function that is not known.
     """
     if node.kind == "name" and node.value not in CONSTANTS:
-        return columns.values[str(node.value)]
+        return columns.variables[str(node.value)]
     if node.kind == "call" and node.value in CATEGORIES:
         return _category(node, columns)
     if node.kind == "call" and node.value == "poly":
@@ -94,7 +94,7 @@ def number(node: Node, columns: Columns) -> np.ndarray:
         return np.full(len(columns.rows), float(CONSTANTS[str(node.value)]))
     if node.kind == "parenthesis":
         return number(node.arguments[0], columns)
-    if node.kind == "unary" and node.value in "+-":
+    if node.kind == "unary" and node.value in ("+", "-"):
         return number(node.arguments[0], columns) * (-1.0 if node.value == "-" else 1.0)
     if node.kind == "binary" and node.value in ARITHMETIC:
         left, right = (number(child, columns) for child in node.arguments)
@@ -113,9 +113,9 @@ def _single(value: Value, node: Node) -> np.ndarray:
             return value.codes.astype(float)
         shown = ", ".join(value.levels[:4]) + (", ..." if len(value.levels) > 4 else "")
         raise FitError(f"{deparse(node)!r} holds categories ({shown}) where numbers are needed.")
-    if value.values.shape[1] != 1:
-        raise FitError(f"{deparse(node)!r} has {value.values.shape[1]} columns where one is needed.")
-    return value.values[:, 0]
+    if value.matrix.shape[1] != 1:
+        raise FitError(f"{deparse(node)!r} has {value.matrix.shape[1]} columns where one is needed.")
+    return value.matrix[:, 0]
 
 
 def _call(node: Node, columns: Columns) -> np.ndarray:
@@ -137,10 +137,18 @@ def _call(node: Node, columns: Columns) -> np.ndarray:
         first = int(np.flatnonzero(wrong)[0])
         more = f" and {int(wrong.sum()) - 1} more" if wrong.sum() > 1 else ""
         raise FitError(
-            f"{deparse(node)} needs {domain}; {deparse(_one(node))} is {values[first]:g} in row {columns.rows[first]}{more}. "
-            "Leave such rows out with where, or transform the column first."
+            f"{deparse(node)} needs {domain}; {deparse(_one(node))} is {values[first]:g} in row "
+            f"{columns.rows[first]}{more}. Leave such rows out with where, or transform the column first."
         )
     return function(values)
+
+
+def look_ahead(nodes: Iterable[Node], columns: Columns) -> None:
+    """Let ``scale`` and ``center`` look at every row that has a value, before incomplete rows are dropped, as R does."""
+    for node in nodes:
+        for call in node.walk():
+            if call.kind == "call" and call.value in ("scale", "center") and call.arguments:
+                _scale(call, columns)
 
 
 def _one(node: Node) -> Node:
@@ -166,10 +174,11 @@ def _scale(node: Node, columns: Columns) -> np.ndarray:
     options = _options(node)
 
     def look() -> tuple[float, float]:
-        mean = float(values.mean()) if _truth(options.get("center"), True) else 0.0
+        known = values[~np.isnan(values)]
+        mean = float(known.mean()) if _truth(options.get("center"), True) else 0.0
         if node.value == "center" or not _truth(options.get("scale"), True):
             return mean, 1.0
-        sd = float(np.sqrt(((values - mean) ** 2).sum() / max(len(values) - 1, 1)))
+        sd = float(np.sqrt(((known - mean) ** 2).sum() / max(len(known) - 1, 1)))
         if sd == 0:
             raise FitError(
                 f"{deparse(node)} cannot be computed: {deparse(node.arguments[0])} has the same value in every row."

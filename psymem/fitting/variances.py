@@ -76,13 +76,13 @@ def singular_parts(coordinates: Coordinates, theta: np.ndarray) -> list[str]:
             for name, z in zip(term.names, zero, strict=True)
             if z
         ]
-        weak = np.abs(np.diag(scaled)) < ZERO * np.maximum(sd, 1.0)
+        searched = triangle @ root
+        weak = np.abs(np.diag(searched)) < ZERO * np.maximum(np.sqrt((searched**2).sum(axis=1)), 1.0)
         if (weak & ~zero).any():
             if len(term.names) == 2:
                 correlation = root[1] @ root[0] / np.sqrt((root[0] @ root[0]) * (root[1] @ root[1]))
-                found.append(
-                    f"the correlation of {term.names[0]} and {term.names[1]} for {term.group} is {round(float(correlation)):+d}"
-                )
+                both = f"{term.names[0]} and {term.names[1]}"
+                found.append(f"the correlation of {both} for {term.group} is {round(float(correlation)):+d}")
             else:
                 found.append(
                     f"the random effects {', '.join(term.names)} for {term.group} determine one another"

@@ -5,6 +5,8 @@ A small whitelist of comparisons; nothing in a condition is ever executed as cod
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -68,6 +70,8 @@ def _truth(node: Node, frame: pd.DataFrame, source: str) -> np.ndarray:
 
 
 def _compare(node: Node, frame: pd.DataFrame, source: str) -> np.ndarray:
+    left: Any
+    right: Any
     left, right = (_value(child, frame, source) for child in node.arguments)
     if not isinstance(left, pd.Series):
         if not isinstance(right, pd.Series):
@@ -106,7 +110,7 @@ def _belongs(node: Node, frame: pd.DataFrame, source: str) -> np.ndarray:
     return ((~found if node.value == "not in" else found) & values.notna()).to_numpy(dtype=bool)
 
 
-def _value(node: Node, frame: pd.DataFrame, source: str) -> pd.Series | float | str | bool:
+def _value(node: Node, frame: pd.DataFrame, source: str) -> Any:
     """Evaluate a node that has to be a column, a number or text."""
     if node.kind in ("number", "text"):
         return node.value
@@ -114,7 +118,7 @@ def _value(node: Node, frame: pd.DataFrame, source: str) -> pd.Series | float | 
         return CONSTANTS[str(node.value)] if node.value in CONSTANTS else frame[str(node.value)]
     if node.kind == "parenthesis":
         return _value(node.arguments[0], frame, source)
-    if node.kind == "unary" and node.value in "+-":
+    if node.kind == "unary" and node.value in ("+", "-"):
         value = _numeric(node.arguments[0], frame, source)
         return -value if node.value == "-" else value
     if node.kind == "binary" and node.value in COMPUTING:
@@ -135,20 +139,20 @@ def _numeric(node: Node, frame: pd.DataFrame, source: str) -> pd.Series | float:
     return value
 
 
-def _comparable(value: pd.Series | float | str | bool) -> pd.Series | float | str | bool:
+def _comparable(value: Any) -> Any:
     """Return categories as plain values, so that order means number or alphabet."""
     if isinstance(value, pd.Series) and isinstance(value.dtype, pd.CategoricalDtype):
         return value.astype(value.cat.categories.dtype)
     return value
 
 
-def _is_text(value: pd.Series | float | str | bool) -> bool:
+def _is_text(value: Any) -> bool:
     if isinstance(value, pd.Series):
         return not pd.api.types.is_numeric_dtype(value) and not _is_boolean(value)
     return isinstance(value, str)
 
 
-def _as_text(value: pd.Series | float | str | bool) -> pd.Series | str:
+def _as_text(value: Any) -> Any:
     """Write numbers and booleans as R would, so that item == '1' finds 1."""
     if isinstance(value, pd.Series):
         if _is_text(value):

@@ -37,7 +37,9 @@ class AttentionReading:
     @property
     def needs(self) -> frozenset[str]:
         """What to ask a model for: all attention, or "attention LAYER:HEAD" for each head."""
-        return frozenset(f"attention {layer}:{head}" for layer, head in self.heads) or frozenset({"attention"})
+        return frozenset(f"attention {layer}:{head}" for layer, head in self.heads) or frozenset(
+            {"attention"}
+        )
 
     @property
     def suffixes(self) -> tuple[str, ...]:

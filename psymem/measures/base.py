@@ -6,7 +6,9 @@ value per word. Adding one is a new file here and a row in ``psymem.registry.MEA
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -65,6 +67,28 @@ def resolve(measures: str | Measure | Sequence[str | Measure]) -> list[Measure]:
     if twice:
         raise MeasureError(f"Two of the measures asked for write the column {twice[0]}; ask for one of them.")
     return resolved
+
+
+def with_heads(measures: Sequence[str], heads: str) -> list[Measure]:
+    """Return the measures called `measures`, those of attention set to read `heads` such as "4:3,3:6".
+
+    Raises
+    ------
+    MeasureError
+        If `heads` is not spelled like that, or no measure reads attention.
+    """
+    resolved = resolve(measures)
+    if not heads:
+        return resolved
+    if not re.fullmatch(r"\d+:\d+(,\d+:\d+)*", heads):
+        raise MeasureError(
+            f"Heads {heads!r} are not understood; expected LAYER:HEAD,LAYER:HEAD such as 4:3,3:6."
+        )
+    pairs = tuple((int(layer), int(head)) for layer, head in (pair.split(":") for pair in heads.split(",")))
+    readers = [m for m in resolved if "attention" in m.requires]
+    if not readers:
+        raise MeasureError("Heads were given, but none of the measures asked for reads attention.")
+    return [replace(m, heads=pairs) if m in readers else m for m in resolved]  # type: ignore[type-var]
 
 
 def require_provided(measures: Iterable[Measure], model: str, provides: frozenset[str]) -> None:

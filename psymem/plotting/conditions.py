@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 GAP = 0.7
 """Space between groups, in steps between conditions."""
+LONGEST_TICK_LABEL = 3
+"""Characters of a condition's name that fit at a tick; longer ones are left to group names and legend."""
 
 
 def positions(frame: pd.DataFrame) -> dict[str, float]:
@@ -72,8 +74,9 @@ def draw_conditions(frame: pd.DataFrame, ax: Axes, series_looks: Mapping[str, Lo
 
 
 def _name_conditions(ax: Axes, frame: pd.DataFrame, places: Mapping[str, float]) -> None:
-    """Write condition names at the ticks and group names below them."""
-    ax.set_xticks(list(places.values()), list(places))
+    """Write condition names at the ticks, if they are short enough to stand there, and group names below."""
+    short = max(map(len, places)) <= LONGEST_TICK_LABEL
+    ax.set_xticks(list(places.values()), list(places) if short else [""] * len(places))
     ax.tick_params(axis="x", length=0, pad=2)
     ax.set_xlim(0.4, max(places.values()) + 0.6)
     for group, part in frame.groupby("group", sort=False):

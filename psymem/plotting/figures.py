@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 
 
 def means_figure(
-    plotted: pd.DataFrame, *, columns: int, width: float = FULL_WIDTH, legend_title: str = "", note: str = ""
+    plotted: pd.DataFrame,
+    layout: Sequence[Sequence[str]],
+    *,
+    width: float = FULL_WIDTH,
+    legend_title: str = "",
+    note: str = "",
 ) -> Figure:
     """Draw one panel of condition means for each ``panel`` of the table.
 
@@ -27,8 +32,8 @@ def means_figure(
     plotted
         ``panel, title, measure, condition, group, group_title, series, mean, ci_low, ci_high``, rows in
         drawing order.
-    columns
-        Panels beside one another.
+    layout
+        Rows of panel names; "" leaves a place free.
     width
         Inches.
     legend_title
@@ -40,18 +45,16 @@ def means_figure(
     -------
     matplotlib.figure.Figure
     """
-    panels = list(dict.fromkeys(plotted["panel"]))
-    rows = -(-len(panels) // columns)
     series_looks = looks(list(dict.fromkeys(plotted["series"])))
     lines = textwrap.wrap(note, int(width * 18.5))
     legend, foot = 0.24, 0.125 * len(lines) + 0.04
-    height = rows * 2.0 + legend + foot
+    height = len(layout) * 2.0 + legend + foot
     with paper_style():
-        figure, axes = _grid(rows, columns, width, height, bottom=legend + foot)
-        for ax, panel in zip(axes, panels, strict=False):
-            _panel(ax, plotted[plotted["panel"] == panel], series_looks)
-        for ax in axes[len(panels) :]:
-            ax.set_visible(False)
+        figure, axes = _grid(len(layout), len(layout[0]), width, height, bottom=legend + foot)
+        for ax, panel in zip(axes, (p for row in layout for p in row), strict=True):
+            ax.set_visible(bool(panel))
+            if panel:
+                _panel(ax, plotted[plotted["panel"] == panel], series_looks)
         _legend(figure, series_looks, legend_title, y=foot / height)
         figure.text(
             0.01, 0.03 / height, "\n".join(lines), fontsize=7, va="bottom", color="0.25", linespacing=1.15
@@ -171,6 +174,12 @@ def _legend(figure: Figure, series_looks: Mapping[str, Look], title: str, y: flo
     )
 
 
-def column_layout(n_panels: int) -> tuple[int, float]:
-    """Columns and width of a figure that fits one column of a page."""
-    return min(2, n_panels), COLUMN_WIDTH
+def in_rows(panels: Sequence[str], columns: int) -> list[list[str]]:
+    """Lay panels out in rows of `columns`, the last row filled up with free places."""
+    padded = [*panels, *[""] * (-len(panels) % columns)]
+    return [padded[i : i + columns] for i in range(0, len(padded), columns)]
+
+
+def page_width(columns: int) -> float:
+    """Width in inches of a figure with this many panels beside one another: a column to a page."""
+    return min(FULL_WIDTH, max(COLUMN_WIDTH, 1.725 * columns))

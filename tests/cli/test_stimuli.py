@@ -37,8 +37,10 @@ def no_fetched_files(tmp_path, monkeypatch):
 
 def test_list_names_bundled_and_published_sets():
     assert run("list").stdout.splitlines() == [
-        "name             items  design      title                                                        on this machine",
-        "attraction-core  48     attraction  Attraction items: agreement, semantic and double violations  yes",
+        "name             items  design      title                                                        "
+        "on this machine",
+        "attraction-core  48     attraction  Attraction items: agreement, semantic and double violations  "
+        "yes",
         "lvdm2022-exp3    27     attraction  Attraction items of experiment 3, without compounds          "
         "no: psymem stimuli fetch lvdm2022-exp3",
     ]
@@ -63,7 +65,8 @@ def test_show_one_item():
     result = run("show", "attraction-core", "--item", "3")
     assert len(result.stdout.splitlines()) == 9
     assert result.stdout.splitlines()[4] == (
-        "3     D          semantic     semantic     The tree behind the train often arrives in the quiet valley."
+        "3     D          semantic     semantic     The tree behind the train often arrives in the quiet "
+        "valley."
     )
     records = json.loads(run("show", "attraction-core", "--item", "3", "--json").stdout)
     assert [r["text_id"] for r in records] == [f"3-{c}" for c in "ABCDEFGH"]

@@ -202,13 +202,25 @@ def test_report_says_what_it_must(report):
     assert "Timkey, W., &amp; Linzen, T. (2023)." in report
     assert "Laurinavichyute, A., &amp; von der Malsburg, T. (2022)." in report
     assert "We analysed 11 items of own items in 8 conditions" in report
-    assert "cbr-rnn (2 instances trained from different seeds)" in report
+    assert "cbr-rnn (2 trained instances)" in report
     assert "Cite the models with by-item slopes for claims about sentences in general." in report
 
 
 def test_report_has_every_effect_with_both_structures(report):
     for subtraction in ("B − A", "D − C", "(D − C) − (B − A)", "F − E", "H − E", "G − E", "F − G − H + E"):
-        assert report.count(f": {subtraction}</td>") == 2 * 2
+        assert report.count(f", {subtraction}</td>") == len(MEASURES)
+    assert (
+        report.count("<td>random intercepts</td>")
+        == report.count("<td>by-item slopes</td>")
+        == 7 * len(MEASURES)
+    )
+
+
+def test_report_states_every_finding_with_its_direction(saved, report):
+    cited = saved[0].effects.query("structure == 'by-item slopes' and measure == 'surprisal_bits'").iloc[0]
+    number = f"{cited['estimate']:.3f}".replace("-", "−")
+    assert f"<li>Agreement attraction, B − A: {number} bits, 95% CI [" in report
+    assert "people show attraction: consistent." in report
 
 
 def test_report_of_one_instance_advises_otherwise(toy_scores, tmp_path):
@@ -266,3 +278,12 @@ def test_models_of_different_names_are_separate_blocks(make_scores):
     assert result.models == ["cbr-rnn", "other"]
     assert result.effects.groupby("model")["n_models"].first().to_dict() == {"cbr-rnn": 2, "other": 1}
     assert result.plotted["panel"].nunique() == 5
+
+
+def test_a_formula_can_name_other_columns_of_the_items(two_instances):
+    scores = two_instances[two_instances["condition"].isin(["A", "B"])]
+    scores = scores.assign(log_frequency=scores["item"].astype(int).add(0.5).astype(str).astype("str"))
+    tests = significance.Tests(formula="y ~ attraction + log_frequency")
+    result = analyse(scores, FACTORS, attraction=True, measures=["surprisal_bits"], tests=tests)
+    assert list(result.effects["effect"].unique()) == ["attractiongrammatical", "log_frequency"]
+    assert not result.attraction

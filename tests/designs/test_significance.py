@@ -188,6 +188,7 @@ def test_own_formula_tests_its_coefficients(two_instances):
     scores = two_instances[two_instances["condition"].isin(list("AB"))]
     table = own_table(scores, formula="y ~ attraction")
     assert list(table["effect"]) == ["attractiongrammatical"] * 2
+    assert list(table["structure"]) == [AS_PUBLISHED, BY_ITEM_SLOPES]
     assert list(table["random_effects"]) == ["(1|item) + (1|model)", "(1 + attraction|item) + (1|model)"]
     standard = table_of(two_instances, ["surprisal_bits"]).iloc[0]
     assert table["estimate"].iloc[0] == pytest.approx(standard["estimate"])

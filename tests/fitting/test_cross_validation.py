@@ -143,3 +143,9 @@ def test_an_unknown_group_column(reading):
     with pytest.raises(UnknownNameError) as error:
         group_column(reading, "textid")
     assert str(error.value).startswith("There is no column called 'textid'. Did you mean 'text_id'?")
+
+
+def test_progress_counts_fits(reading, fits):
+    steps = []
+    cross_validate(fits[0], [fits[1]], reading.text_id, folds=3, permutations=10, progress=steps.append)
+    assert sum(steps) == 6

@@ -10,8 +10,11 @@ import pytest
 import torch
 
 from psymem import checkpoints
+from psymem.backends.load import load_backend
 from psymem.backends.recurrent import RecurrentBackend
+from psymem.measures.surprisal import Surprisal
 from psymem.models import hf
+from psymem.scoring import as_words
 
 pytestmark = pytest.mark.parity
 
@@ -82,3 +85,23 @@ def without_end_of_sentence(folder):
         return -logits.log_softmax(-1).gather(-1, ids[0, 1:, None])[:, 0].numpy()
 
     return surprisals
+
+
+@pytest.mark.parametrize("corrected", [True, False], ids=["corrected", "uncorrected"])
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_words_of_subword_models(small_pretrained, kind, corrected):
+    folder = small_pretrained(kind)
+    measure = Surprisal(corrected=corrected)
+    texts = [s for s in SENTENCES if len(s.split()) > 1]
+    traces = load_backend(folder).read_many([s.split() for s in texts])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the packages it imports
+        scorer = pytest.importorskip("minicons.scorer")
+        model = scorer.IncrementalLMScorer(str(folder), "cpu")
+        scored = model.word_score_tokenized(
+            texts, str.split, bos_token=True, surprisal=True, base_two=True, bow_correction=corrected
+        )
+    for row, text, trace in zip(scored, texts, traces, strict=True):
+        assert [w for w, _ in row] == text.split()
+        (bits,) = measure(trace, as_words([text.split()])).values()
+        np.testing.assert_allclose(bits, [v for _, v in row], atol=1e-4)

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from psymem.plotting.by_item import draw_by_item, spread_out
 from psymem.plotting.conditions import draw_conditions, positions
-from psymem.plotting.figures import by_item_figure, means_figure
+from psymem.plotting.figures import by_item_figure, in_rows, means_figure, page_width
 from psymem.plotting.style import SERIES_LOOKS, label, looks
 
 
@@ -62,6 +62,13 @@ def test_conditions_and_groups_are_named(ax):
     assert [t.get_text() for t in ax.texts] == ["agr.", "sem."]
 
 
+def test_long_condition_names_are_left_to_groups_and_legend(ax):
+    frame = table().replace({"condition": {c: f"condition {c}" for c in "ABCD"}})
+    draw_conditions(frame, ax, looks(["none", "agreement", "semantic"]))
+    assert [t.get_text() for t in ax.get_xticklabels()] == [""] * 4
+    assert [t.get_text() for t in ax.texts] == ["agr.", "sem."]
+
+
 def test_every_series_has_its_own_colour_and_marker():
     assert len({look.colour for look in SERIES_LOOKS}) == len({look.marker for look in SERIES_LOOKS}) == 7
 
@@ -94,9 +101,8 @@ def test_spreading_is_the_same_each_time_and_within_its_row():
 @pytest.mark.parametrize("width", [3.35, 6.9])
 def test_no_text_is_smaller_than_seven_points_or_outside_the_figure(width):
     wide = pd.concat([table().assign(panel=f"p{i}", title=f"model {i}") for i in range(4)])
-    figure = means_figure(
-        wide, columns=4 if width > 5 else 2, width=width, legend_title="attractor", note="Bars: all. " * 9
-    )
+    layout = in_rows([f"p{i}" for i in range(4)], 4 if width > 5 else 2)
+    figure = means_figure(wide, layout, width=width, legend_title="attractor", note="Bars: all. " * 9)
     renderer = figure.canvas.get_renderer()
     page = figure.bbox
     for text in figure.findobj(lambda a: hasattr(a, "get_fontsize")):
@@ -111,7 +117,7 @@ def test_no_text_is_smaller_than_seven_points_or_outside_the_figure(width):
 
 
 def test_axes_have_units():
-    figure = means_figure(table(), columns=1)
+    figure = means_figure(table(), [["toy"]])
     assert figure.axes[0].get_ylabel() == "surprisal (bits)"
     assert label("attention_entropy_bits") == "attention entropy (bits)"
     assert label("other_measure") == "other measure"
@@ -125,3 +131,14 @@ def test_by_item_figure_has_a_panel_per_measure():
         "effect on\nsurprisal (bits)",
         "effect on\nrelative attention",
     ]
+
+
+def test_layouts():
+    assert in_rows(["a", "b", "c"], 2) == [["a", "b"], ["c", ""]]
+    assert page_width(1) == 3.35
+    assert page_width(4) == 6.9
+
+
+def test_a_free_place_is_not_drawn():
+    figure = means_figure(table(), [["toy", ""]])
+    assert [ax.get_visible() for ax in figure.axes] == [True, False]

@@ -1,0 +1,34 @@
+"""What a report cites."""
+
+from __future__ import annotations
+
+REFERENCES = {
+    "timkey2023": "Timkey, W., & Linzen, T. (2023). A language model with limited memory capacity captures "
+    "interference "
+    "in human sentence processing. Findings of the Association for Computational Linguistics: EMNLP 2023.",
+    "laurinavichyute2022": "Laurinavichyute, A., & von der Malsburg, T. (2022). Semantic attraction in "
+    "sentence "
+    "comprehension. Cognitive Science, 46(2), e13086.",
+    "bates2015": "Bates, D., Mächler, M., Bolker, B., & Walker, S. (2015). Fitting linear mixed-effects "
+    "models using "
+    "lme4. Journal of Statistical Software, 67(1), 1–48.",
+    "kuznetsova2017": "Kuznetsova, A., Brockhoff, P. B., & Christensen, R. H. B. (2017). lmerTest package: "
+    "Tests in "
+    "linear mixed effects models. Journal of Statistical Software, 82(13), 1–26.",
+    "barr2013": "Barr, D. J., Levy, R., Scheepers, C., & Tily, H. J. (2013). Random effects structure for "
+    "confirmatory "
+    "hypothesis testing: Keep it maximal. Journal of Memory and Language, 68(3), 255–278.",
+    "holm1979": "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian "
+    "Journal of "
+    "Statistics, 6(2), 65–70.",
+    "cousineau2005": "Cousineau, D. (2005). Confidence intervals in within-subject designs: A simpler "
+    "solution to Loftus "
+    "and Masson's method. Tutorials in Quantitative Methods for Psychology, 1(1), 42–45.",
+    "morey2008": "Morey, R. D. (2008). Confidence intervals from normalized data: A correction to Cousineau "
+    "(2005). "
+    "Tutorials in Quantitative Methods for Psychology, 4(2), 61–64.",
+}
+"""Key -> reference in APA style."""
+
+ATTRACTION_ONLY = ("timkey2023", "laurinavichyute2022", "barr2013")
+"""References of the attraction design; other designs leave them out."""

@@ -1,0 +1,110 @@
+"""Tables of a report as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from psymem.designs import wording
+from psymem.designs.effects import ATTRACTION_EFFECTS, BY_ITEM_SLOPES
+from psymem.designs.rows import CRITICAL, regions_of
+
+if TYPE_CHECKING:
+    from psymem.designs.factorial import FactorialResult
+
+HEAD = ("effect", "people", "consistent", "random effects", "estimate", "95% CI", "df", "t", "p", "p (Holm)")
+
+
+def effects_html(result: FactorialResult) -> str:
+    """Return one table of effects per model and measure, and how to read it."""
+    parts = []
+    critical = result.effects[result.effects["region"] == CRITICAL]
+    for (model, measure), part in critical.groupby(["model", "measure"], sort=False):
+        rows = [_effect_cells(row) for _, row in part.iterrows()]
+        classes = ["slopes" if s == BY_ITEM_SLOPES else "" for s in part["structure"]]
+        heading = f"{wording.short_name(str(measure))}, {model}"
+        parts.append(f"<h3>{escape(heading)}</h3>" + table_html(HEAD, rows, classes))
+    return (
+        "".join(parts) + _structures(critical) + (_reading(result.tests.alpha) if result.attraction else "")
+    )
+
+
+def _effect_cells(row: pd.Series) -> list[str]:
+    slopes = row["structure"] == BY_ITEM_SLOPES
+    people = "" if slopes or pd.isna(row["human_direction"]) else str(row["human_direction"])
+    cells = ["" if slopes else wording.effect_title(row), people, _agreed(row), str(row["structure"])]
+    if pd.isna(row["estimate"]):
+        return [*cells, "not estimable", *["NA"] * 5]
+    interval = f"[{wording.number(row['ci_low'])}, {wording.number(row['ci_high'])}]"
+    estimate = wording.number(row["estimate"]) + wording.stars(row["p"])
+    p_values = [wording.p_value(row[c]).removeprefix("= ") for c in ("p", "p_holm")]
+    return [*cells, estimate, interval, wording.number(row["df"], 1), wording.number(row["t"], 2), *p_values]
+
+
+def _agreed(row: pd.Series) -> str:
+    return "" if pd.isna(row["consistent"]) else "yes" if row["consistent"] else "no"
+
+
+def _structures(effects: pd.DataFrame) -> str:
+    """List the formulas behind each random-effects structure."""
+    shown = (
+        effects.dropna(subset=["random_effects"]).groupby("structure", sort=False)["random_effects"].unique()
+    )
+    listed = [f"{structure}: {', '.join(formulas)}" for structure, formulas in shown.items()]
+    return f'<p class="small">Random effects. {escape("; ".join(listed))}.</p>'
+
+
+def _reading(alpha: float) -> str:
+    """Explain the columns under the table."""
+    text = (
+        "A negative estimate means attraction: lower surprisal, or less attention to the subject, with an "
+        "attractor. People: the effect on the percentage of trials judged implausible; negative means fewer "
+        "with "
+        "an attractor, null that it cannot be told from zero. Consistent: people's effect is reliable, and "
+        "the "
+        f"model's has the same sign and p < {alpha:g}; or people's is null, and the model's p is at least "
+        f"{alpha:g} (absence of evidence, on both sides). Attention entropy has no human counterpart. Stars: "
+        "p < .05, .01, .001, uncorrected."
+    )
+    rows = [f"{e.label} ({wording.minus(e.subtraction)}): {e.human_evidence}" for e in ATTRACTION_EFFECTS]
+    return f'<p class="small">{escape(text)}</p>{list_html(rows, "small")}'
+
+
+def means_html(result: FactorialResult) -> str:
+    """Return tables of means: conditions in rows, measures in columns, one per model and region."""
+    parts = []
+    head = ["condition", *(wording.short_name(m) for m in result.measures)]
+    for model in result.models:
+        for region in regions_of(result.means):
+            part = result.means[(result.means["model"] == model) & (result.means["region"] == region)]
+            cells = part.assign(cell=[_mean_cell(row) for _, row in part.iterrows()])
+            wide = cells.pivot(index="condition", columns="measure", values="cell")[list(result.measures)]
+            rows = [[str(c), *map(str, row)] for c, row in zip(wide.index, wide.to_numpy(), strict=True)]
+            parts.append(f"<h3>{escape(f'{region}, {model}')}</h3>" + table_html(head, rows))
+    return "".join(parts) + f'<p class="small">Mean [{escape(str(result.means["interval"].iloc[0]))}].</p>'
+
+
+def _mean_cell(row: pd.Series) -> str:
+    return (
+        f"{wording.number(row['mean'])} [{wording.number(row['ci_low'])}, {wording.number(row['ci_high'])}]"
+    )
+
+
+def table_html(head: Sequence[str], rows: Iterable[Sequence[str]], classes: Sequence[str] = ()) -> str:
+    """Return an HTML table of cells, which are escaped here; `classes` has one class per row."""
+    cells = ["".join(f"<td>{escape(c)}</td>" for c in row) for row in rows]
+    kinds = list(classes) or [""] * len(cells)
+    body = "\n".join(
+        f'<tr class="{k}">{c}</tr>' if k else f"<tr>{c}</tr>" for c, k in zip(cells, kinds, strict=True)
+    )
+    top = "".join(f"<th>{escape(h)}</th>" for h in head)
+    return f'<div class="scroll"><table><thead><tr>{top}</tr></thead>\n<tbody>{body}</tbody></table></div>'
+
+
+def list_html(entries: Iterable[str], kind: str = "") -> str:
+    """Return an HTML list of entries, which are escaped here."""
+    opening = f'<ul class="{kind}">' if kind else "<ul>"
+    return opening + "".join(f"<li>{escape(e)}</li>" for e in entries) + "</ul>"

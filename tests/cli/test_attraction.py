@@ -1,0 +1,246 @@
+"""``psymem attraction`` as a user runs it, on the toy model and items of the test's own."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from psymem import cli
+from psymem.cli.app import build
+from psymem.cli.effects_table import effects_table
+from psymem.designs.effects import CONDITIONS
+from psymem.errors import PsymemError
+
+NOUNS = [
+    ("museum", "statue"),
+    ("key", "cabinet"),
+    ("letter", "drawer"),
+    ("author", "speech"),
+    ("bell", "tower"),
+]
+
+
+def items() -> pd.DataFrame:
+    """Five items in the conditions A-H; attractor and verb follow from the condition."""
+    rows = []
+    for item, (target, attractor) in enumerate(NOUNS, start=1):
+        for condition, (attraction, violation) in CONDITIONS.items():
+            noun = {"none": attractor, "grammatical": f"{attractor}s"}.get(attraction, f"person{attraction}")
+            verb = {"grammatical": "open", "semantic": "smiles"}.get(violation, "smile")
+            rows.append(
+                {
+                    "item": item,
+                    "condition": condition,
+                    "sentence": f"The {target} near the {noun} {verb} during winter {item}.",
+                    "target": target,
+                    "attractor": noun,
+                    "critical": verb,
+                    "spillover": "during winter",
+                    "attraction": attraction,
+                    "violation": violation,
+                    "design": "attraction",
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture(scope="module")
+def stimuli(tmp_path_factory):
+    path = tmp_path_factory.mktemp("stimuli") / "mine.csv"
+    items().to_csv(path, index=False)
+    return path
+
+
+def invoke(*arguments):
+    result = CliRunner().invoke(build(), ["attraction", *map(str, arguments)])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def message(*arguments) -> str:
+    """The message of a run that has to fail."""
+    with pytest.raises(PsymemError) as error:
+        invoke(*arguments)
+    return str(error.value)
+
+
+@pytest.fixture(scope="module")
+def finished(stimuli, tmp_path_factory):
+    out = tmp_path_factory.mktemp("out") / "toy"
+    return invoke("--model", "toy", "--stimuli", stimuli, "--out", out, "--seed", 7), out
+
+
+def test_the_terminal_shows_effects_in_rows_and_measures_in_columns(finished):
+    printed = finished[0]
+    for words in (
+        "toy",
+        "Effect",
+        "People",
+        "Surprisal",
+        "Relative",
+        "Agreement (B-A)",
+        "Additivity (F-G-H+E)",
+    ):
+        assert words in printed
+    assert printed.count("  by-item slopes  ") == 2
+    assert "toy: one instance, by-item slopes only for differences of differences." in printed
+    assert "Items: all 5 analysed." in printed
+    assert f"Report: {finished[1] / 'report.html'}" in printed
+    assert max(map(len, printed.splitlines())) <= 110
+
+
+def test_scores_hold_every_word(finished):
+    scores = pd.read_csv(finished[1] / "scores.csv", keep_default_na=False)
+    assert len(scores) == sum(len(s.split()) for s in items()["sentence"])
+    assert {"surprisal_bits", "relative_attention", "attention_entropy_bits", "oov", "analysed"} <= set(
+        scores
+    )
+
+
+def test_means_at_the_spillover_regions(finished):
+    means = pd.read_csv(finished[1] / "condition_means.csv")
+    assert list(means["region"].unique()) == ["critical", "spillover_1", "spillover_2"]
+
+
+def test_sidecar_names_items_model_and_seed(finished, stimuli):
+    about = json.loads((finished[1] / "effects.json").read_text(encoding="utf-8"))
+    assert about["item_set"]["path"] == str(stimuli)
+    assert len(about["item_set"]["sha256"]) == 64
+    assert about["models"][0]["model"] == "toy"
+    assert about["seed"] == 7
+
+
+def test_json_and_one_measure(stimuli, tmp_path):
+    out = tmp_path / "out"
+    printed = invoke(
+        "-m", "toy", "--stimuli", stimuli, "--measure", "surprisal", "--json", "--quiet", "--out", out
+    )
+    content = json.loads(printed)
+    assert {row["measure"] for row in content["effects"]} == {"surprisal_bits"}
+    assert content["items_analysed"] == 5
+    assert content["out"] == str(out)
+    assert content["effects"][1]["estimate"] is None
+
+
+def test_default_folder_is_named_after_the_model(stimuli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert invoke("-m", "toy", "--stimuli", stimuli, "--measure", "surprisal", "--quiet") == ""
+    assert (tmp_path / "results" / "attraction" / "toy" / "report.html").is_file()
+
+
+def test_another_design_with_formula_levels_and_contrasts(tmp_path):
+    two = items()[lambda f: f["condition"].isin(["A", "B", "C", "D"])].drop(columns="design")
+    two = two.assign(attractor_type=["a", "b"] * 10, verb_type=["x", "x", "y", "y"] * 5)
+    path = tmp_path / "two.csv"
+    two.drop(columns=["attraction", "violation"]).to_csv(path, index=False)
+    printed = invoke(
+        *("-m", "toy", "--stimuli", path, "--measure", "attention-entropy", "--out", tmp_path / "o"),
+        *("--formula", "y ~ attractor_type * verb_type", "--levels", "attractor_type=b,a"),
+        *("--contrasts", "verb_type=sum"),
+    )
+    effects = pd.read_csv(tmp_path / "o" / "effects.csv")
+    assert set(effects["effect"]) == {"attractor_typea", "verb_type1", "attractor_typea:verb_type1"}
+    assert "attractor_typea" in printed
+    assert "People" not in printed
+
+
+# bad input --------------------------------------------------------------------------------------------------
+def test_unknown_measure(stimuli, tmp_path):
+    assert message("-m", "toy", "--stimuli", stimuli, "--measure", "suprisal", "--out", tmp_path / "o") == (
+        "There is no measure called 'suprisal'. Did you mean 'surprisal'? "
+        "Known: attention-entropy, relative-attention, surprisal."
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_unknown_item_set(tmp_path):
+    text = message("-m", "toy", "--stimuli", "atraction-core", "--out", tmp_path / "o")
+    assert text.startswith("There is no item set called 'atraction-core'. Did you mean 'attraction-core'?")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_unknown_engine(stimuli, tmp_path):
+    text = message("-m", "toy", "--stimuli", stimuli, "--engine", "lme5", "--out", tmp_path / "o")
+    assert text.startswith("There is no fitting engine called 'lme5'. Did you mean 'lme4'?")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_measure_that_the_items_lack_roles_for(tmp_path):
+    path = tmp_path / "roles.csv"
+    items().drop(columns=["design", "attractor"]).to_csv(path, index=False)
+    text = message("-m", "toy", "--stimuli", path, "--measure", "relative-attention", "--out", tmp_path / "o")
+    assert text == (
+        "relative-attention needs words marked as target and attractor, but no word has the role attractor "
+        "(roles found: critical, spillover, target)."
+    )
+
+
+def test_levels_of_another_form(stimuli, tmp_path):
+    text = message("-m", "toy", "--stimuli", stimuli, "--levels", "attraction", "--out", tmp_path / "o")
+    assert text == "--levels was given 'attraction'; it has to look like 'attraction=none,double'."
+
+
+def test_weights_that_are_no_numbers(stimuli, tmp_path):
+    text = message(
+        "-m", "toy", "--stimuli", stimuli, "--contrasts", "attraction=late:a,b", "--out", tmp_path / "o"
+    )
+    assert text == (
+        "--contrasts was given the weights 'a,b' for attraction; they have to be numbers separated by commas, one for "
+        "each level, as in 'attraction=late:-0.5,0.5'."
+    )
+
+
+def test_alpha_in_percent(stimuli, tmp_path):
+    text = message("-m", "toy", "--stimuli", stimuli, "--alpha", "5", "--out", tmp_path / "o")
+    assert text == "The significance level is 5; it has to lie between 0 and 1, as in 0.05."
+
+
+def test_a_file_in_place_of_the_folder(stimuli, tmp_path):
+    (tmp_path / "o").write_text("mine", encoding="utf-8")
+    assert message("-m", "toy", "--stimuli", stimuli, "--out", tmp_path / "o") == (
+        f"Cannot write results into {tmp_path / 'o'}: it is not a folder. Choose another folder with --out."
+    )
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_unwritable_folder(stimuli, tmp_path):
+    tmp_path.chmod(0o500)
+    assert message("-m", "toy", "--stimuli", stimuli, "--out", tmp_path / "o") == (
+        f"Cannot write results into {tmp_path / 'o'} ({tmp_path}): no permission to write there. "
+        "Choose another folder with --out."
+    )
+
+
+def test_interruption_while_reading_leaves_nothing(stimuli, tmp_path, monkeypatch, capsys):
+    from psymem.backends.toy import ToyBackend
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ToyBackend, "read_many", interrupted)
+    arguments = ["psymem", "attraction", "-m", "toy", "--stimuli", str(stimuli), "--out", str(tmp_path / "o")]
+    monkeypatch.setattr(sys, "argv", arguments)
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 130
+    printed = capsys.readouterr().err.strip()
+    assert printed == "psymem: Interrupted; finished files were kept, nothing is half-written."
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_table_without_p_values_fits_eighty_columns(finished):
+    from rich.console import Console
+
+    effects = pd.read_csv(finished[1] / "effects.csv")
+    console = Console(width=80, record=True, file=open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+    console.print(effects_table(effects, "toy", with_p=False))
+    printed = console.export_text()
+    assert "…" not in printed
+    assert max(map(len, printed.splitlines())) <= 80
