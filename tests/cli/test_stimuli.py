@@ -156,12 +156,13 @@ def test_suite_writes_syntaxgym_json(items, tmp_path):
     out = tmp_path / "suite.json"
     result = run("suite", str(items), "--prediction", "(2;%a%) < (2;%b%)", "--out", str(out))
     assert result.stderr == (
-        f"1 items with the regions 1 start, 2 critical, 3 after critical are in {out}.\n"
+        f"1 items with the regions 1 start, 2 critical, 3 spillover_1, 4 spillover_2 are in {out}.\n"
     )
     content = json.loads(out.read_text(encoding="utf-8"))
     assert content["predictions"] == [{"type": "formula", "formula": "(2;%a%) < (2;%b%)"}]
     assert [r["content"] for r in content["items"][0]["conditions"][1]["regions"]] == [
         "The dog",
         "runs",
-        "at noon.",
+        "at",
+        "noon.",
     ]

@@ -76,3 +76,19 @@ def test_quiet_prints_nothing(suite, tmp_path):
         "suite", suite, "-m", "toy", "-o", tmp_path / "out", "--quiet", "--keep-oov", "--uncorrected"
     )
     assert (result.stdout, result.stderr) == ("", "")
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(suite, tmp_path, monkeypatch):
+    from psymem import outputs
+    from psymem.errors import OutputError
+
+    def full(**_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(outputs.tempfile, "mkdtemp", full)
+    with pytest.raises(OutputError) as caught:
+        run("suite", suite, "-m", "toy", "-o", tmp_path / "new" / "out")
+    assert str(caught.value) == (
+        f"Cannot write into {tmp_path / 'new'}: No space left on device. Choose another folder with --out."
+    )
+    assert not (tmp_path / "new").exists()
