@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from psymem.data.suite_format import is_text
 from psymem.delimited import read_delimited
 from psymem.encoding import read_text
 from psymem.errors import DataError, SuiteError
@@ -158,6 +159,11 @@ def _pair(entry: dict[str, Any], at: str, number: int, paradigm: str) -> dict[st
             raise SuiteError(f"{at}: there is no {key!r}; it has {', '.join(map(repr, entry))}.{guess}")
         if not isinstance(entry[key], str) or not entry[key].strip():
             raise SuiteError(f"{at}: {key!r} has to be a sentence, but it is {entry[key]!r}.")
+    broken = [key for key, value in entry.items() if isinstance(value, str) and not is_text(value)]
+    if broken:
+        raise SuiteError(
+            f"{at}: {broken[0]!r} has half a character (a lone surrogate): {entry[broken[0]]!a}."
+        )
     good, bad = entry[GOOD], entry[BAD]
     if good.split() == bad.split():
         raise SuiteError(f"{at}: both sentences are {good!r}; there is nothing to choose between.")

@@ -108,6 +108,10 @@ NO_JSON = (
             "'sentence_good' has to be a sentence, but it is ' '.",
         ),
         (
+            '{"sentence_good": "A.", "sentence_bad": "B.", "UID": "\\udfff"}',
+            "'UID' has half a character (a lone surrogate): '\\udfff'.",
+        ),
+        (
             '{"sentence_good": "A b.", "sentence_bad": "A  b."}',
             "both sentences are 'A b.'; there is nothing to choose between.",
         ),

@@ -6,9 +6,11 @@ import copy
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from psymem.data.syntaxgym import read_suite, read_suites, suite_content, write_suite
-from psymem.errors import DataError, SuiteError, UnknownNameError
+from psymem.errors import DataError, PsymemError, SuiteError, UnknownNameError
 from psymem.tables import STIMULI, check
 
 
@@ -189,6 +191,11 @@ REGIONS = "items.1.conditions.0.regions"
             ", item 2, condition 'match', entry 1 of 'regions': 'content' has to be a text, but it is a whole "
             "number.",
         ),
+        (
+            edited(f"{REGIONS}.0.content", "a\ud800"),
+            ", item 2, condition 'match', entry 1 of 'regions': 'content' has half a character (a lone surrogate): "
+            "'a\\ud800'.",
+        ),
         (edited(f"{REGIONS}.1.region_number", 1), ", item 2, condition 'match': region 1 occurs twice."),
         (
             edited(f"{REGIONS}.1.region_number", 9),
@@ -256,6 +263,36 @@ def test_a_file_that_holds_something_else_is_refused(file, text, message):
     with pytest.raises(SuiteError) as caught:
         read_suite(path)
     assert str(caught.value) == message.replace("{path}", str(path))
+
+
+def places(node) -> list[tuple]:
+    """Return the ways to every place in a suite."""
+    inside = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    return [way for key, value in inside for way in [(key,), *((key, *rest) for rest in places(value))]]
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=3,
+)
+
+
+@given(st.sampled_from(places(SUITE)), ANYTHING)
+def test_whatever_stands_in_a_suite_it_is_read_or_refused_in_words(tmp_path_factory, way, value):
+    content = copy.deepcopy(SUITE)
+    node = content
+    for key in way[:-1]:
+        node = node[key]
+    node[way[-1]] = value
+    path = tmp_path_factory.mktemp("suites") / "suite.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    try:
+        suite = read_suite(path)
+    except PsymemError:
+        return
+    assert suite_content(suite) == content
+    assert len(suite.words)
 
 
 @pytest.mark.shared

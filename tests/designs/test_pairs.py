@@ -123,3 +123,21 @@ def test_results_are_written_with_where_they_come_from(tmp_path):
         sidecar = json.loads((tmp_path / "out" / f"{name}.json").read_text(encoding="utf-8"))
         assert sidecar["pairs"][0]["path"] == str(path)
         assert sidecar["measures"] == [{"measure": "surprisal", "corrected": False}]
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_pretrained_models_give_the_log_probability_of_the_whole_sentence(small_pretrained, kind):
+    import torch
+    import transformers
+
+    folder = small_pretrained(kind)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+    result = run_pairs(PAIRS, str(folder))
+    for row in result.pairs.itertuples():
+        for text, bits in ((row.good, row.logprob_good_bits), (row.bad, row.logprob_bad_bits)):
+            pieces = tokenizer(text, add_special_tokens=False).input_ids
+            ids = torch.tensor([[tokenizer.bos_token_id, *pieces]])
+            with torch.no_grad():
+                logprob = model(ids).logits.log_softmax(-1)[0, :-1].gather(1, ids[0, 1:, None]).sum()
+            assert bits == pytest.approx(float(logprob) / np.log(2), abs=1e-3)

@@ -170,3 +170,15 @@ def test_every_published_suite_runs(shared):
     assert result.accuracy["suite"].nunique() == 17
     assert (result.accuracy["n_analysed"] == result.accuracy["n_items"]).all()
     assert result.regions["surprisal_bits"].notna().all()
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_regions_add_up_to_the_sentence_with_sub_word_tokenizers(small_pretrained, kind):
+    chosen = suite(PREDICTION)
+    result = run_suites(chosen, str(small_pretrained(kind)))
+    keys = ["item", "condition"]
+    sums = result.regions.groupby(keys)["surprisal_bits"].sum()
+    text = {key: " ".join(rows["word"]) for key, rows in chosen.words.groupby(keys)}
+    scores = score([t.split() for t in text.values()], str(small_pretrained(kind)))
+    totals = scores.groupby(scores["text_id"].astype(int))["surprisal_bits"].sum()
+    assert sums.loc[list(text)].tolist() == pytest.approx(totals.tolist(), abs=1e-4)
