@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ from psymem.trace import Trace
 WORDS_AT_ONCE = 50_000
 """Words scored before their rows are handed on; bounds memory on large corpora."""
 
-Texts = str | Sequence[str] | Sequence[Sequence[str]] | pd.DataFrame
+Texts: TypeAlias = str | Sequence[str] | Sequence[Sequence[str]] | pd.DataFrame
 Models = str | Path | Backend | Sequence[str | Path | Backend]
 Measures = str | Measure | Sequence[str | Measure]
 ScoreProgress = Callable[[str, int, int], None]

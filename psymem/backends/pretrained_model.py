@@ -79,6 +79,7 @@ class LoadedModel:
         return self.network.get_output_embeddings()(states) if self.head_apart else states.clone()
 
     @property
+    @torch.inference_mode()
     def head_apart(self) -> bool:
         """Whether logits are the output layer applied to the last hidden states, tried out once."""
         if self._head_apart is None:

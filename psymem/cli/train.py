@@ -63,15 +63,11 @@ def cbr_rnn(
     quiet: bool = typer.Option(False, "--quiet", help="No progress lines."),
 ) -> None:
     """Train a CBR-RNN (Timkey & Linzen 2023) and write a checkpoint directory OUT/model."""
-    import torch
-
     from psymem.train.cbr_rnn import ObjectiveSettings
     from psymem.train.loop import LoopSettings
     from psymem.train.run import DataSettings, train_cbr_rnn
     from psymem.train.vocabulary import VocabularyRule
 
-    if threads:
-        torch.set_num_threads(threads)
     data = DataSettings(
         text=tuple(text),
         tagged=tuple(tagged),
@@ -104,5 +100,5 @@ def cbr_rnn(
         checkpoint_every=checkpoint_every,
         seed=seed,
     )
-    folder = train_cbr_rnn(data, objective, loop, out, quiet=quiet)
+    folder = train_cbr_rnn(data, objective, loop, out, threads=threads, quiet=quiet)
     typer.echo(str(folder))

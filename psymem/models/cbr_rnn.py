@@ -154,14 +154,14 @@ class CueBasedRNN(nn.Module):
                 steps["value"].append(value)
             steps["query"].append(q)
             steps["hidden"].append(hidden)
-        stacked = {name: torch.stack(rows, 1) if rows else None for name, rows in steps.items()}
+        stack = {name: torch.stack(rows, 1) for name, rows in steps.items() if rows}  # (B, T, ...) each
         return CueBasedRNNOutput(
-            stacked["hidden"],
-            stacked["query"],
-            stacked["key"],
-            stacked["value"],
-            stacked["weights"],
-            stacked["scores"],
+            stack["hidden"],
+            stack["query"],
+            stack.get("key"),
+            stack.get("value"),
+            attention=stack.get("weights"),
+            attention_score=stack.get("scores"),
         )
 
     def _finish(self, norm: nn.Module, projected: Tensor) -> Tensor:

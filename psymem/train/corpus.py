@@ -73,7 +73,7 @@ def encode_files(files: Iterable[Path], tokenizer: Tokenizer, longest: int) -> E
 
 def encode_sentences(sentences: Iterable[str], tokenizer: Tokenizer, longest: int) -> EncodedText:
     """Encode raw sentences; see :func:`encode_files`."""
-    ends = {tokenizer.token_to_id(t) for t in CLAUSE_END} - {None}
+    ends = {i for t in CLAUSE_END if (i := tokenizer.token_to_id(t)) is not None}
     parts: list[np.ndarray] = []
     complete: list[bool] = []
     iterator = iter(sentences)

@@ -122,7 +122,7 @@ def _surprisals(network: nn.Module, inputs: Tensor, targets: Tensor) -> Iterator
     states, wanted = _hidden(network, inputs)[predicts], targets.T[predicts]
     for start in range(0, len(wanted), ROWS_AT_ONCE):
         rows = slice(start, start + ROWS_AT_ONCE)
-        logits = network.output(states[rows])
+        logits = network.get_submodule("output")(states[rows])
         logits[:, [PAD_ID, BOS_ID]] = -torch.inf  # never predicted
         nats = nn.functional.cross_entropy(logits, wanted[rows], reduction="none").double()
         yield nats, wanted[rows] != UNK_ID

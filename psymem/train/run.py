@@ -63,9 +63,26 @@ class DataSettings:
 
 
 def train_cbr_rnn(
-    data: DataSettings, objective: ObjectiveSettings, loop: LoopSettings, out: Path, *, quiet: bool = False
+    data: DataSettings,
+    objective: ObjectiveSettings,
+    loop: LoopSettings,
+    out: Path,
+    *,
+    threads: int = 0,
+    quiet: bool = False,
 ) -> Path:
     """Train a CBR-RNN and write its checkpoint directory ``out/model``; resumes an interrupted run in `out`.
+
+    Parameters
+    ----------
+    data, objective, loop
+        What to train on, for what, and how.
+    out
+        Folder of the run.
+    threads
+        Processor threads; 0 leaves it to torch.
+    quiet
+        Whether to keep stderr silent.
 
     Raises
     ------
@@ -76,6 +93,8 @@ def train_cbr_rnn(
         raise TrainingError(
             "--alpha above 0 needs sentences with supertags: give --tagged FILE, or --alpha 0."
         )
+    if threads:
+        torch.set_num_threads(threads)
     out = Path(out)
     began = time.time()
     tokenizer, texts, tags = _prepare(data, out, loop.seed)

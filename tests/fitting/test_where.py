@@ -68,6 +68,6 @@ def test_what_cannot_be_evaluated_is_marked(condition, position, problem):
 
 def test_unknown_column_offers_near_names():
     with pytest.raises(
-        UnknownNameError, match="There is no column called 'violaton'. Did you mean 'violation'"
+        UnknownNameError, match=r"There is no column called 'violaton'\. Did you mean 'violation'"
     ):
         rows_where(FRAME, "violaton == 'double'")
