@@ -10,6 +10,9 @@ import pandas as pd
 from psymem.data.suite import Suite
 
 SENTENCE = ["suite", "model", "item", "condition"]
+WHOLE = -1
+"""What stands for the whole sentence where a region number is expected."""
+
 UNKNOWN = ["suite", "item", "region_number", "word"]
 
 
@@ -63,12 +66,12 @@ def region_values(scores: pd.DataFrame, suites: Sequence[Suite]) -> pd.DataFrame
 
 
 def sentence_values(scores: pd.DataFrame, suites: Sequence[Suite]) -> pd.DataFrame:
-    """Return the metric over all words of each sentence, as ``region_number`` 0 (``*`` in formulas)."""
+    """Return the metric over all words of each sentence, as ``region_number`` `WHOLE` (``*`` in formulas)."""
     frames = []
     for suite in suites:
         groups = scores[scores["suite"] == suite.name].groupby(SENTENCE, sort=False)
         values = aggregate(groups["surprisal_bits"], suite.metric)
-        frames.append(values.rename("surprisal_bits").reset_index().assign(region_number=0))
+        frames.append(values.rename("surprisal_bits").reset_index().assign(region_number=WHOLE))
     return pd.concat(frames, ignore_index=True)
 
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from psymem.data.prediction_formula import evaluate, regions
 from psymem.data.suite import Suite
 from psymem.data.syntaxgym import distinct_suites, read_suites, suite_content
-from psymem.designs.proportions import METHOD, wilson_interval
-from psymem.designs.suite_regions import region_values, sentence_values, unknown_words
+from psymem.designs.suite_predictions import accuracy_table, item_predictions
+from psymem.designs.suite_regions import region_values, unknown_words
 from psymem.errors import DataError
 
 if TYPE_CHECKING:
@@ -195,11 +194,11 @@ def analyse_suites(
     """
     unknown = unknown_words(scores)
     by_region = region_values(scores, suites)
-    items = _items(scores, suites, by_region, unknown, keep_oov)
+    items = item_predictions(scores, suites, by_region, unknown, keep_oov)
     if len(items) and not items["analysed"].any():
         _refuse_nothing_left(unknown)
     return SuiteResult(
-        _accuracy(items, suites),
+        accuracy_table(items, suites),
         items,
         by_region,
         unknown,
@@ -221,80 +220,6 @@ def _facts(suite: Suite) -> dict[str, Any]:
 
     facts = {"name": suite.name, "metric": suite.metric, "path": suite.path, "notes": list(suite.notes)}
     return {**facts, "sha256": None if suite.path is None else file_sha256(suite.path)}
-
-
-def _items(
-    scores: pd.DataFrame,
-    suites: Sequence[Suite],
-    by_region: pd.DataFrame,
-    unknown: pd.DataFrame,
-    keep_oov: bool,
-) -> pd.DataFrame:
-    """Return the truth of each prediction in each item."""
-    values = pd.concat([by_region, sentence_values(scores, suites)])
-    without = set(zip(unknown["suite"], unknown["item"], strict=True))
-    frames = []
-    for suite in suites:
-        wide = _wide(values[values["suite"] == suite.name], suite)
-        for number, prediction in enumerate(suite.predictions, start=1):
-            needed = {(r.condition, r.number) for r in regions(prediction.expression)}
-            given = {k: wide[k[0], k[1] or 0].to_numpy() for k in needed}
-            holds = pd.Series(evaluate(prediction.expression, given), index=wide.index)
-            frame = holds.map({1.0: True, 0.0: False}).astype("boolean").rename("holds").reset_index()
-            frame.insert(0, "suite", suite.name)
-            frames.append(frame.assign(prediction=number))
-    if not frames:
-        return pd.DataFrame(columns=[*ITEM_KEYS, "holds", "oov", "analysed"])
-    items = pd.concat(frames, ignore_index=True)
-    items["oov"] = [key in without for key in zip(items["suite"], items["item"], strict=True)]
-    items["analysed"] = items["holds"].notna() & (keep_oov | ~items["oov"])
-    return items[[*ITEM_KEYS, "holds", "oov", "analysed"]]
-
-
-ITEM_KEYS = ["suite", "model", "prediction", "item"]
-
-
-def _wide(values: pd.DataFrame, suite: Suite) -> pd.DataFrame:
-    """(model, item) by (condition, region number); the number 0 is the whole sentence."""
-    wide = values.pivot(
-        index=["model", "item"], columns=["condition", "region_number"], values="surprisal_bits"
-    )
-    models = values["model"].unique()
-    order = [str(i.number) for i in suite.items]
-    return wide.reindex(pd.MultiIndex.from_product([models, order], names=["model", "item"]))
-
-
-def _accuracy(items: pd.DataFrame, suites: Sequence[Suite]) -> pd.DataFrame:
-    """Return one row per suite, model and prediction."""
-    formulas = {(s.name, n): p.formula.strip() for s in suites for n, p in enumerate(s.predictions, start=1)}
-    rows = []
-    for (suite, model, number), group in items.groupby(["suite", "model", "prediction"], sort=False):
-        n, true = int(group["analysed"].sum()), int((group["analysed"] & group["holds"].fillna(False)).sum())
-        low, high = wilson_interval(true, n)
-        rows.append(
-            {
-                "suite": suite,
-                "model": model,
-                "prediction": number,
-                "formula": formulas[suite, number],
-                "n_items": len(group),
-                "n_undefined": int(group["holds"].isna().sum()),
-                "n_left_out_oov": int((~group["analysed"] & group["holds"].notna()).sum()),
-                "n_analysed": n,
-                "n_true": true,
-                "accuracy": true / n if n else float("nan"),
-                "ci_low": low,
-                "ci_high": high,
-                "ci_method": METHOD,
-            }
-        )
-    return pd.DataFrame(rows, columns=ACCURACY_COLUMNS)
-
-
-ACCURACY_COLUMNS = [
-    *("suite", "model", "prediction", "formula", "n_items", "n_undefined", "n_left_out_oov", "n_analysed"),
-    *("n_true", "accuracy", "ci_low", "ci_high", "ci_method"),
-]
 
 
 def _refuse_nothing_left(unknown: pd.DataFrame) -> None:

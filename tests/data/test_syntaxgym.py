@@ -149,6 +149,7 @@ REGIONS = "items.1.conditions.0.regions"
         (edited("meta.name", " "), ", 'meta': the suite's name is empty."),
         (edited("meta.metric", None), ", 'meta': there is no 'metric'; it has 'name', 'author'."),
         (edited("region_meta.one", "x"), ", 'region_meta': 'one' is not a region number such as '1'."),
+        (edited("region_meta.01", "x"), ", 'region_meta': '01' is not a region number such as '1'."),
         (
             edited("predictions.0", {"type": "formula", "formla": "x"}),
             ", prediction 1: there is no 'formula'; it has 'type', 'formla'. Did you mean 'formula' where it says "

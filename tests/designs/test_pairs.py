@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
+from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -141,3 +144,16 @@ def test_pretrained_models_give_the_log_probability_of_the_whole_sentence(small_
             with torch.no_grad():
                 logprob = model(ids).logits.log_softmax(-1)[0, :-1].gather(1, ids[0, 1:, None]).sum()
             assert bits == pytest.approx(float(logprob) / np.log(2), abs=1e-3)
+
+
+@pytest.mark.shared
+def test_bundled_models_read_a_thousand_published_pairs_in_seconds(shared):
+    if not list(Path(str(files("psymem.weights"))).glob("cbr-rnn/1/model.safetensors")):
+        pytest.skip("no weights are bundled")
+    path = shared / "data" / "stimuli" / "blimp" / "distractor_agreement_relational_noun.jsonl"
+    run_pairs(PAIRS, "cbr-rnn/1", keep_oov=True)  # loads packages and weights
+    start = time.process_time()
+    result = run_pairs(path, "cbr-rnn/1")
+    assert time.process_time() - start < 10
+    assert result.accuracy["share_left_out_oov"].max() < 0.5
+    assert result.accuracy["n_analysed"].min() >= 500

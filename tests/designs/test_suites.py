@@ -92,6 +92,19 @@ def test_the_star_is_the_metric_over_the_whole_sentence():
     assert analyse_suites(scored(chosen), [chosen]).items["holds"].tolist() == [True, True]
 
 
+def test_regions_may_be_numbered_from_0_and_formulas_may_have_none():
+    chosen = suite("1 < 2", "(0;%match%) < (*;%match%)", subjects=["The keys", "Dogs"])
+    items = [
+        Item(
+            i.number, tuple(Condition(c.name, {n - 1: t for n, t in c.regions.items()}) for c in i.conditions)
+        )
+        for i in chosen.items
+    ]
+    names = {n - 1: name for n, name in chosen.region_names.items()}
+    chosen = Suite(chosen.meta, names, chosen.predictions, tuple(items))
+    assert analyse_suites(scored(chosen), [chosen]).items["holds"].tolist() == [True] * 4
+
+
 def test_items_with_unknown_words_are_left_out_for_all_models_alike():
     chosen = suite(PREDICTION)
     one = scored(chosen)
