@@ -155,5 +155,5 @@ def test_bundled_models_read_a_thousand_published_pairs_in_seconds(shared):
     start = time.process_time()
     result = run_pairs(path, "cbr-rnn/1")
     assert time.process_time() - start < 10
-    assert result.accuracy["share_left_out_oov"].max() < 0.5
-    assert result.accuracy["n_analysed"].min() >= 500
+    assert result.accuracy["n_pairs"].tolist() == [1000, 1000]
+    assert result.accuracy["n_analysed"].min() > 300
