@@ -234,11 +234,7 @@ def test_where_that_selects_nothing(frame):
 
 
 def test_missing_columns_offer_near_names(frame):
-<<<<<<< HEAD
     with pytest.raises(UnknownNameError, match=r"There is no column called 'itm'\. Did you mean 'item'\?"):
-=======
-    with pytest.raises(UnknownNameError, match=r"There is no column called 'itm'\. Did you mean 'item'"):
->>>>>>> main
         build(frame, make_spec("y ~ x + (1|itm)"))
 
 
