@@ -14,6 +14,8 @@ COMMANDS: tuple[str, ...] = (
     "attraction",
     "score",
     "heads",
+    "suite",
+    "pairs",
     "stimuli",
     "train",
     "perplexity",

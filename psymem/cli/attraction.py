@@ -10,8 +10,6 @@ import typer
 if TYPE_CHECKING:
     from psymem.designs.factorial import FactorialResult
 
-RESULTS = Path("results")
-
 
 def register(app: typer.Typer) -> None:
     """Add the command ``attraction``."""
@@ -75,6 +73,7 @@ def attraction(
     Reads the sentences, computes surprisal and attention at the verb, tests the effects with mixed models and
     writes scores.csv, condition_means.csv, effects.csv, the figures and report.html.
     """
+    from psymem.cli.folders import results_folder
     from psymem.cli.model_options import model_options
     from psymem.cli.progress import progress_bar
     from psymem.designs.factorial import attraction as run
@@ -84,7 +83,7 @@ def attraction(
     tests = Tests(
         alpha=alpha, engine=engine, formula=formula, spillover=spillover, **model_options(levels, contrasts)
     )
-    folder = out or RESULTS / "attraction" / "+".join(_folder_name(name) for name in dict.fromkeys(model))
+    folder = out or results_folder("attraction", model)
     with progress_bar(quiet, "sentences") as progress:
         result = run(
             model,
@@ -103,12 +102,6 @@ def attraction(
         from psymem.cli.effects_table import print_result
 
         print_result(result, folder)
-
-
-def _folder_name(model: str) -> str:
-    """Name of a results folder for a model: "cbr-rnn-1" for "cbr-rnn/1", the last part of a path."""
-    path = Path(model)
-    return path.resolve().name if path.is_dir() else model.strip("/").replace("/", "-")
 
 
 def _print_json(result: FactorialResult, folder: Path) -> None:

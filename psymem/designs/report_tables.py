@@ -23,6 +23,7 @@ def effects_html(result: FactorialResult) -> str:
     parts = []
     critical = result.effects[result.effects["region"] == CRITICAL]
     for (model, measure), part in critical.groupby(["model", "measure"], sort=False):
+        part = part.dropna(subset=["random_effects"])  # what cannot be estimated is named under the fits
         rows = [_effect_cells(row) for _, row in part.iterrows()]
         classes = ["slopes" if s == BY_ITEM_SLOPES else "" for s in part["structure"]]
         heading = f"{wording.short_name(str(measure))}, {model}"

@@ -132,6 +132,13 @@ def test_folder(saved):
     assert about["rows"] == len(effects)
 
 
+@pytest.fixture
+def without_figures(monkeypatch):
+    """Leave out the figures, which take most of the time."""
+    monkeypatch.setattr(results_folder, "figures", lambda result: {})
+
+
+@pytest.mark.usefixtures("without_figures")
 def test_a_second_run_replaces_its_files_and_keeps_others(toy_scores, tmp_path):
     result = run(toy_scores)
     result.save(tmp_path)
@@ -143,13 +150,16 @@ def test_a_second_run_replaces_its_files_and_keeps_others(toy_scores, tmp_path):
     assert (tmp_path / "effects.csv").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_the_same_run_gives_the_same_figures(toy_scores, tmp_path):
+    result = run(toy_scores)
     for name in ("one", "two"):
-        run(toy_scores).save(tmp_path / name)
+        result.save(tmp_path / name)
     for file in ("attraction.pdf", "attraction.png", "attraction_by_item.pdf"):
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_full_disk_leaves_nothing(toy_scores, tmp_path, monkeypatch):
     def full(path, text):
         raise OSError(28, "No space left on device")
@@ -164,6 +174,7 @@ def test_full_disk_leaves_nothing(toy_scores, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_interruption_leaves_earlier_results_unchanged(toy_scores, tmp_path, monkeypatch):
     run(toy_scores).save(tmp_path / "out")
     before = {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir()}
@@ -223,6 +234,7 @@ def test_report_states_every_finding_with_its_direction(saved, report):
     assert "people show attraction: consistent." in report
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_report_of_one_instance_advises_otherwise(toy_scores, tmp_path):
     run(toy_scores).save(tmp_path)
     report = (tmp_path / "report.html").read_text(encoding="utf-8")
