@@ -21,12 +21,10 @@ from torch import Tensor
 from psymem.alignment import Alignment
 from psymem.backends.base import Progress, check_texts, sentence_case, text_name
 from psymem.backends.batching import (
-    LAST_LAYER,
     Window,
     batches_by_length,
     cut_windows,
     shared_states,
-    wanted_heads,
 )
 from psymem.backends.devices import out_of_memory
 from psymem.backends.expectation import Expectation, expect
@@ -80,6 +78,8 @@ class PretrainedBackend:
         self.max_words: int | None = None
         self.notes: list[str] = []
         self.config = read_config(self.path, self.name)
+        if context not in (None, "text", "sentence"):
+            raise ModelError(f"context={context!r} is not known; expected text or sentence.")
         reads: Literal["text", "sentence"] = getattr(self.config, READS, "text")
         self.context: Literal["text", "sentence"] = context or reads
         attends = getattr(self.config, "num_attention_heads", None) is not None
@@ -112,7 +112,8 @@ class PretrainedBackend:
         if not texts:
             return []
         wanted = self.provides if needs is None else needs
-        self._note(self.tokenizer.case_note(texts))
+        note = self.tokenizer.case_note(texts)
+        self.notes += [note] if note and not self.notes else []  # the first says it all
         aligned = self.tokenizer.align(texts)
         windows = [w for number, a in enumerate(aligned) for w in cut_windows(a.ids, number, self._room)]
         if len(windows) > len(texts) and any(n.startswith("attention") for n in wanted):
@@ -143,11 +144,6 @@ class PretrainedBackend:
                 "separator": self.separator,
             },
         }
-
-    def _note(self, note: str | None) -> None:
-        """Keep the first note, for whoever asked for scores."""
-        if note is not None and not self.notes:
-            self.notes.append(note)
 
     @property
     def _opens(self) -> bool:
@@ -194,7 +190,7 @@ class PretrainedBackend:
 
     def _compute(self, batch: list[Window], wanted: frozenset[str]) -> list[dict[str, Any]]:
         """Return, for each window, arrays over the tokens it scores."""
-        heads = self._heads(wanted)
+        heads = self.model.chosen_heads(wanted)
         hidden, attention = self.model.states(self._padded(batch), bool(heads) or "attention" in wanted)
         found, states = self._expectation(hidden, batch, entropy="entropy" in wanted)
         weights = self._weights(attention, heads)
@@ -253,11 +249,6 @@ class PretrainedBackend:
         begins = self.tokenizer.beginnings
         return None if begins is None else torch.from_numpy(begins).float().to(self.device)
 
-    def _heads(self, wanted: frozenset[str]) -> tuple[tuple[int, int], ...]:
-        """(layer, head) pairs asked for one by one or as the last layer; () for all, or none."""
-        last = [(self.model.layers - 1, h) for h in range(self.model.heads)] if LAST_LAYER in wanted else []
-        return () if "attention" in wanted else tuple(sorted({*wanted_heads(wanted), *last}))
-
     def _weights(
         self, attention: tuple[Tensor, ...], heads: tuple[tuple[int, int], ...]
     ) -> np.ndarray | None:
@@ -300,7 +291,7 @@ class PretrainedBackend:
             oov=alignment.ids == (-1 if self.tokenizer.unknown_id is None else self.tokenizer.unknown_id),
             attention=parts[0][1].get("attention"),
             attention_bos=parts[0][1].get("attention_bos"),
-            attention_heads=self._heads(wanted) or None,
+            attention_heads=self.model.chosen_heads(wanted) or None,
             extras={"context_tokens": seen},
             **joined,
         )

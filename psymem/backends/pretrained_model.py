@@ -13,6 +13,7 @@ from torch import Tensor
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging
 
+from psymem.backends.batching import LAST_LAYER, wanted_heads
 from psymem.checkpoints import check_safetensors, file_sha256
 from psymem.errors import CheckpointError, ModelError
 
@@ -52,6 +53,11 @@ class LoadedModel:
     def sha256(self) -> str:
         """Checksum of the weights; of several files, separated by spaces."""
         return " ".join(file_sha256(f) for f in self.files)
+
+    def chosen_heads(self, needs: frozenset[str]) -> tuple[tuple[int, int], ...]:
+        """(layer, head) pairs asked for one by one or as the last layer; () for all, or none."""
+        last = [(self.layers - 1, head) for head in range(self.heads)] if LAST_LAYER in needs else []
+        return () if "attention" in needs else tuple(sorted({*wanted_heads(needs), *last}))
 
     def attend(self, wanted: bool) -> None:
         """Use the attention kernel that returns weights, or the fastest one."""

@@ -19,82 +19,90 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
+    app.command("score")(score)
 
-    @app.command()
-    def score(
-        model: list[str] = typer.Option(
-            ["cbr-rnn"], "--model", "-m", help="Model name, folder or hub id; may be given several times."
-        ),
-        text: Path | None = typer.Option(
-            None,
-            "--text",
-            help="Text file; every line is a text. In a file with lines that say !ARTICLE, each opens a text, "
-            "and every other line is a sentence.",
-        ),
-        stimuli: str | None = typer.Option(None, "--stimuli", help="Item set: a name or a file."),
-        table: Path | None = typer.Option(None, "--table", help="CSV or TSV file with one word per row."),
-        word_column: str = typer.Option("word", help="Column of --table that holds the words."),
-        text_column: str = typer.Option(
-            "text_id", help="Column of --table that says which text a word is in."
-        ),
-        measure: list[str] = typer.Option(
-            ["surprisal"], "--measure", help="Measure; may be given several times. See psymem models show."
-        ),
-        heads: str = typer.Option(
-            "", help="Attention heads as LAYER:HEAD,..., counted from 0; the mean of all heads otherwise."
-        ),
-        query: str = typer.Option(
-            "", help="Attention of a word in pieces: that of its first (the default) or last, or the mean."
-        ),
-        no_bos: bool = typer.Option(False, "--no-bos", help="Read without a beginning-of-sentence token."),
-        lower_case: bool = typer.Option(False, "--lower-case", help="Let models read in lower case."),
-        out: Path | None = typer.Option(
-            None, "--out", "-o", help="CSV file to write; standard output otherwise."
-        ),
-        seed: int = typer.Option(0, help="Recorded with the results; scoring draws no random numbers."),
-        as_json: bool = typer.Option(False, "--json", help="Print rows as JSON, one per line."),
-        words_at_once: int | None = typer.Option(
-            None,
-            min=1,
-            help="Words after which results are safe on disk (--out); a killed run goes on there.",
-        ),
-        quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress and no messages."),
-    ) -> None:
-        """Score words: surprisal and attention of every word under one or more models.
 
-        With --out, an interrupted run that is started again goes on where it stopped.
+def score(
+    model: list[str] = typer.Option(
+        ["cbr-rnn"], "--model", "-m", help="Model name, folder or hub id; may be given several times."
+    ),
+    text: Path | None = typer.Option(
+        None,
+        "--text",
+        help="Text file; every line is a text. In a file with lines that say !ARTICLE, each opens a text, "
+        "and every other line is a sentence.",
+    ),
+    stimuli: str | None = typer.Option(None, "--stimuli", help="Item set: a name or a file."),
+    table: Path | None = typer.Option(None, "--table", help="CSV or TSV file with one word per row."),
+    word_column: str = typer.Option("word", help="Column of --table that holds the words."),
+    text_column: str = typer.Option("text_id", help="Column of --table that says which text a word is in."),
+    measure: list[str] = typer.Option(
+        ["surprisal"], "--measure", help="Measure; may be given several times. See psymem models show."
+    ),
+    heads: str = typer.Option(
+        "", help="Attention heads as LAYER:HEAD,..., counted from 0; the mean of all heads otherwise."
+    ),
+    query: str = typer.Option(
+        "", help="Attention of a word in pieces: that of its first (the default) or last, or the mean."
+    ),
+    no_bos: bool = typer.Option(False, "--no-bos", help="Read without a beginning-of-sentence token."),
+    lower_case: bool = typer.Option(False, "--lower-case", help="Let models read in lower case."),
+    context: str = typer.Option(
+        "", help="What a pretrained model reads in one go: text (the default) or sentence."
+    ),
+    device: str = typer.Option("", help="Where to compute: cpu (the default), cuda, cuda:1, mps."),
+    dtype: str = typer.Option(
+        "", help="Precision of a pretrained model: float32 (the default), bfloat16 or float16."
+    ),
+    out: Path | None = typer.Option(
+        None, "--out", "-o", help="CSV file to write; standard output otherwise."
+    ),
+    seed: int = typer.Option(0, help="Recorded with the results; scoring draws no random numbers."),
+    as_json: bool = typer.Option(False, "--json", help="Print rows as JSON, one per line."),
+    words_at_once: int | None = typer.Option(
+        None,
+        min=1,
+        help="Words after which results are safe on disk (--out); a killed run goes on there.",
+    ),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress and no messages."),
+) -> None:
+    """Score words: surprisal and attention of every word under one or more models.
 
-        A table needs a column of words and may have text_id (or --text-column), sentence_id and word_id; its
-        other columns are kept. Where no sentence numbers are given, sentences are found by the rule of
-        psymem.sentences.
-        """
-        from psymem.cli.progress import progress_bar
-        from psymem.measures.base import with_heads
-        from psymem.scoring import Run
+    With --out, an interrupted run that is started again goes on where it stopped.
 
-        words = _words(text, stimuli, table, word_column, text_column)
-        run = Run(
-            words,
-            model,
-            with_heads(measure, heads, query),
-            lower_case=lower_case,
-            **({"bos": False} if no_bos else {}),
+    A table needs a column of words and may have text_id (or --text-column), sentence_id and word_id; its
+    other columns are kept. Where no sentence numbers are given, sentences are found by the rule of
+    psymem.sentences.
+    """
+    from psymem.cli.progress import progress_bar
+    from psymem.measures.base import with_heads
+    from psymem.scoring import Run
+
+    words = _words(text, stimuli, table, word_column, text_column)
+    given = {"context": context, "device": device, "dtype": dtype, "bos": False if no_bos else ""}
+    settings = {name: value for name, value in given.items() if value != ""}
+    run = Run(
+        words,
+        model,
+        with_heads(measure, heads, query),
+        lower_case=lower_case,
+        **settings,
+    )
+    with progress_bar(quiet or out is None, "sentences") as progress:
+        if out is None:
+            _print(run.chunks(words_at_once, progress=progress), as_json)
+        else:
+            parts = run.parts(words_at_once, progress)
+            rows = _write(parts, run, out, {"input": str(text or stimuli or table), "seed": seed}, quiet)
+    if quiet:
+        return
+    for note in run.notes():
+        typer.echo(f"Note: {note}", err=True)
+    if out is not None:
+        typer.echo(
+            f"Wrote {rows} rows to {out} and where they come from to {out.with_suffix('.json')}.",
+            err=True,
         )
-        with progress_bar(quiet or out is None, "sentences") as progress:
-            if out is None:
-                _print(run.chunks(words_at_once, progress=progress), as_json)
-            else:
-                parts = run.parts(words_at_once, progress)
-                rows = _write(parts, run, out, {"input": str(text or stimuli or table), "seed": seed}, quiet)
-        if quiet:
-            return
-        for note in run.notes():
-            typer.echo(f"Note: {note}", err=True)
-        if out is not None:
-            typer.echo(
-                f"Wrote {rows} rows to {out} and where they come from to {out.with_suffix('.json')}.",
-                err=True,
-            )
 
 
 def _words(

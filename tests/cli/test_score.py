@@ -139,6 +139,17 @@ def test_heads_query_row_and_case_are_options(text, small_pretrained):
     assert frame["word"][0] == "The"
 
 
+def test_settings_reach_the_model(text, tmp_path, small_pretrained):
+    out, folder = tmp_path / "o.csv", small_pretrained("gpt2")
+    options = ("--context", "sentence", "--device", "cpu", "--dtype", "float32")
+    run("score", "-m", folder, "--text", text, "--out", out, "--quiet", *options)
+    settings = json.loads(out.with_suffix(".json").read_text())["models"][0]["settings"]
+    assert (settings["context"], settings["device"], settings["precision"]) == ("sentence", "cpu", "float32")
+    with pytest.raises(PsymemError) as caught:
+        run("score", "-m", folder, "--text", text, "--context", "chapter")
+    assert str(caught.value) == "context='chapter' is not known; expected text or sentence."
+
+
 def test_capitals_that_a_vocabulary_lacks_are_noted(text, tmp_path, uncased_pretrained):
     command = ["score", "-m", str(uncased_pretrained), "--text", str(text), "--out", str(tmp_path / "o.csv")]
     noted = CliRunner().invoke(build(), command).stderr.splitlines()[0]
