@@ -15,7 +15,7 @@ from psymem import cli
 from psymem.backends.load import load_backend
 from psymem.cli.app import build
 from psymem.cli.effects_table import effects_table
-from psymem.designs.effects import CONDITIONS
+from psymem.data.attraction_design import CONDITIONS
 from psymem.errors import PsymemError
 from psymem.measures.relative_attention import RelativeAttention
 from psymem.registry import MEASURES
