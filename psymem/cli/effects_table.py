@@ -41,6 +41,10 @@ def print_result(result: FactorialResult, folder: Path) -> None:
         console.width = max(console.width, FULL_TABLE)
     for (model, region), part in result.effects.groupby(["model", "region"], sort=False):
         console.print(effects_table(part, str(model), str(region), with_p=console.width >= FULL_TABLE))
+    if result.human is not None:
+        from psymem.cli.human_table import print_human
+
+        print_human(result.human, console)
     for line in (*_legend(result), _left_out(result), f"Report: {folder / 'report.html'}"):
         console.print(line, markup=False, soft_wrap=True)
 

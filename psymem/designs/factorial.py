@@ -16,6 +16,8 @@ import pandas as pd
 
 from psymem.designs import means as means_of
 from psymem.designs.contrasts import contrasts_of
+from psymem.designs.effects import PUBLISHED_DIRECTIONS
+from psymem.designs.human import HumanAnalysis, HumanSource, analyse_human
 from psymem.designs.plotted import plotted_means
 from psymem.designs.rows import CRITICAL, leave_out_items, model_family, out_of_vocabulary, region_rows
 from psymem.designs.significance import Tests, effects_table
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from psymem.backends.base import Backend
+    from psymem.data.human_trials import HumanTrials
 
 DESIGN = "attraction"
 BLOCKS = ("violation",)
@@ -62,6 +65,10 @@ class FactorialResult:
         Whether items with out-of-vocabulary words were kept.
     about
         Where the input came from: item set, checkpoints, settings.
+    human
+        What people did, if their trials were given.
+    attraction_items
+        Whether the conditions are A-H, even if the user's own effects were tested.
     """
 
     effects: pd.DataFrame
@@ -77,6 +84,8 @@ class FactorialResult:
     tests: Tests
     keep_oov: bool = False
     about: Mapping[str, Any] = field(default_factory=dict)
+    human: HumanAnalysis | None = None
+    attraction_items: bool = False
 
     @property
     def models(self) -> list[str]:
@@ -101,10 +110,10 @@ class FactorialResult:
 
     @cached_property
     def figure(self) -> Figure:
-        """Condition means beside the human percentages, at full page width."""
-        from psymem.designs.figures import figures
+        """Condition means beside the human ones, at full page width."""
+        from psymem.designs.figures import figures, stem
 
-        return figures(self)["attraction" if self.attraction else "conditions"]
+        return figures(self)[stem(self)]
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write tables with sidecars, figures and report into `folder`, all or none; return the paths."""
@@ -122,6 +131,7 @@ def analyse(
     tests: Tests | None = None,
     keep_oov: bool = False,
     about: Mapping[str, Any] | None = None,
+    human: tuple[HumanTrials, HumanSource] | None = None,
 ) -> FactorialResult:
     """Analyse scores that exist already.
 
@@ -141,6 +151,8 @@ def analyse(
         Keep items whose target, attractor or critical word is out of vocabulary.
     about
         Facts about the input, for the report and the sidecars (``item_set`` is a mapping with ``name``).
+    human
+        People's trials and how they are fitted; with them, the models' effects are compared with theirs.
 
     Raises
     ------
@@ -158,20 +170,28 @@ def analyse(
         critical, measures, factors, contrasts_of(critical, factors, attraction)
     )
     item_set = dict(about.get("item_set", {})).get("name", "")
+    people = human and analyse_human(
+        human[0], rows, factors, tests, human[1], measures=measures, attraction=attraction
+    )
+    directions = people.directions() if people else PUBLISHED_DIRECTIONS
     return FactorialResult(
-        effects=effects_table(rows, measures, factors, tests, attraction),
+        effects=effects_table(rows, measures, factors, tests, attraction, people=directions),
         means=means,
         scores=scores.assign(analysed=scores["item"].isin(kept["item"])),
         left_out=left_out,
         by_item=by_item,
         by_item_summary=means_of.by_item_summary(by_item),
-        plotted=plotted_means(means, factors, attraction=attraction, item_set=item_set),
+        plotted=plotted_means(
+            means, factors, attraction=attraction, item_set=item_set, people=people.means if people else None
+        ),
         measures=tuple(measures),
         factors=tuple(factors),
         attraction=attraction and not tests.own_effects,
         tests=tests,
         keep_oov=keep_oov,
-        about=about,
+        about={**about, "human": dict(people.about)} if people else about,
+        human=people,
+        attraction_items=attraction,
     )
 
 
@@ -192,6 +212,7 @@ def attraction(
     measures: Sequence[str] | None = None,
     tests: Tests | None = None,
     keep_oov: bool = False,
+    human: str | Path | HumanSource | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
 ) -> FactorialResult:
@@ -212,6 +233,9 @@ def attraction(
         How effects are tested: significance level, engine, formula, levels, contrasts.
     keep_oov
         Keep items whose target, attractor or critical word is out of vocabulary.
+    human
+        A file of people's trials on these items (see `psymem.data.human_trials`), or a `HumanSource` that also
+        says how to fit them. They take the place of the published percentages.
     seed
         Recorded with the results; nothing in the analysis is random.
     progress
@@ -240,6 +264,8 @@ def attraction(
     if out is not None:
         check_writable(Path(out))
     item_set = read_item_set(stimuli)
+    source = human if isinstance(human, HumanSource) or human is None else HumanSource(human)
+    trials = (source.read(item_set.words), source) if source else None  # refused before the models read
     run = scoring_run(item_set, model, measures)
     result = analyse(
         pd.concat(list(run.chunks(progress=progress)), ignore_index=True),
@@ -249,6 +275,7 @@ def attraction(
         tests=tests,
         keep_oov=keep_oov,
         about={"item_set": _item_set_facts(item_set), **run.provenance(), "seed": seed},
+        human=trials,
     )
     if out is not None:
         result.save(out)

@@ -57,7 +57,9 @@ def listing(names: list[str]) -> str:
 
 def methods_paragraph(result: FactorialResult) -> str:
     """Describe what was done in the words of a methods section."""
-    return " ".join([_materials(result), _models(result), _measures(result), _statistics(result)])
+    return " ".join(
+        [_materials(result), _models(result), _measures(result), _statistics(result), _people(result)]
+    ).strip()
 
 
 def _materials(result: FactorialResult) -> str:
@@ -116,6 +118,12 @@ def _statistics(result: FactorialResult) -> str:
         text + " P-values are given uncorrected and with the correction of Holm (1979) over the effects of a "
         "measure. Intervals in figures are within-item (Cousineau, 2005; Morey, 2008)."
     )
+
+
+def _people(result: FactorialResult) -> str:
+    from psymem.designs.human_report import human_methods
+
+    return human_methods(result.human) if result.human is not None else ""
 
 
 def which_to_cite(result: FactorialResult) -> str:
