@@ -117,7 +117,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
     folder = Path(folder)
     check_writable(folder)
     made = _make_parents(folder.parent)
-    temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-"))
+    temporary = _temporary_folder(folder, made)
     kept = False
     try:
         yield temporary
@@ -154,6 +154,18 @@ def _exists(path: Path) -> bool:
         return path.exists()
     except OSError:
         return False
+
+
+def _temporary_folder(folder: Path, made: list[Path]) -> Path:
+    """Make an empty folder beside `folder`; if that fails, take away the parents that were `made` for it."""
+    try:
+        return Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-"))
+    except OSError as error:
+        for parent in made:
+            parent.rmdir()
+        raise OutputError(
+            f"Cannot write into {folder.parent}: {error.strerror}. Choose another folder with --out."
+        ) from error
 
 
 def _make_parents(folder: Path) -> list[Path]:

@@ -13,6 +13,8 @@ from psymem.errors import PsymemError
 COMMANDS: tuple[str, ...] = (
     "attraction",
     "score",
+    "suite",
+    "pairs",
     "stimuli",
     "train",
     "perplexity",

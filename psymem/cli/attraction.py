@@ -12,8 +12,6 @@ from psymem.errors import PsymemError
 if TYPE_CHECKING:
     from psymem.designs.factorial import FactorialResult
 
-RESULTS = Path("results")
-
 
 def register(app: typer.Typer) -> None:
     """Add the command ``attraction``."""
@@ -83,6 +81,7 @@ def attraction(
     writes scores.csv, condition_means.csv, effects.csv, the figures and report.html; with --human also
     human_effects.csv and human_predictors.csv.
     """
+    from psymem.cli.folders import results_folder
     from psymem.cli.model_options import model_options
     from psymem.cli.progress import progress_bar
     from psymem.designs.factorial import attraction as run
@@ -96,7 +95,7 @@ def attraction(
         raise PsymemError(
             "--human-response and --human-engine say how trials are fitted; give them with --human."
         )
-    folder = out or RESULTS / "attraction" / "+".join(_folder_name(name) for name in dict.fromkeys(model))
+    folder = out or results_folder("attraction", model)
     with progress_bar(quiet, "sentences") as progress:
         result = run(
             model,
@@ -115,12 +114,6 @@ def attraction(
         from psymem.cli.effects_table import print_result
 
         print_result(result, folder)
-
-
-def _folder_name(model: str) -> str:
-    """Name of a results folder for a model: "cbr-rnn-1" for "cbr-rnn/1", the last part of a path."""
-    path = Path(model)
-    return path.resolve().name if path.is_dir() else model.strip("/").replace("/", "-")
 
 
 def _print_json(result: FactorialResult, folder: Path) -> None:

@@ -34,6 +34,9 @@ def register(app: typer.Typer) -> None:
         ml: bool = typer.Option(False, "--ml", help="Maximum likelihood instead of REML."),
         family: str = typer.Option("gaussian", "--family", help="gaussian, binomial or poisson."),
         engine: str = typer.Option("profiled", "--engine", help="profiled, lme4, statsmodels or mixedlm."),
+        group: str | None = typer.Option(
+            None, "--group", help="With --engine statsmodels: fit a GEE, grouped by this column."
+        ),
         intervals: str = typer.Option("wald", "--intervals", help="wald or profile."),
         confidence: float = typer.Option(0.95, "--confidence", help="Level of the intervals."),
         means: list[str] = typer.Option(
@@ -63,7 +66,12 @@ def register(app: typer.Typer) -> None:
         frame = read_rows(table, quiet)
         coded = [_with_file(one) for one in contrasts]
         options = model_options(
-            levels, [one for one in coded if isinstance(one, str)], where=where, family=family, engine=engine
+            levels,
+            [one for one in coded if isinstance(one, str)],
+            where=where,
+            family=family,
+            engine=engine,
+            group=group,
         )
         for column, weights in (one for one in coded if not isinstance(one, str)):
             options["contrasts"][column] = weights

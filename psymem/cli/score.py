@@ -24,7 +24,12 @@ def register(app: typer.Typer) -> None:
         model: list[str] = typer.Option(
             ["cbr-rnn"], "--model", "-m", help="Model name, folder or hub id; may be given several times."
         ),
-        text: Path | None = typer.Option(None, "--text", help="Text file; every line is a text."),
+        text: Path | None = typer.Option(
+            None,
+            "--text",
+            help="Text file; every line is a text. In a file with lines that say !ARTICLE, each opens a text, "
+            "and every other line is a sentence.",
+        ),
         stimuli: str | None = typer.Option(None, "--stimuli", help="Item set: a name or a file."),
         table: Path | None = typer.Option(None, "--table", help="CSV or TSV file with one word per row."),
         word_column: str = typer.Option("word", help="Column of --table that holds the words."),

@@ -1,4 +1,4 @@
-"""``psymem stimuli``: list, show, check, fetch item sets, and make Latin-square lists of them."""
+"""``psymem stimuli``: list, show, check, fetch item sets, make Latin-square lists and suites of them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ NAME = typer.Argument(help="Name of an item set (psymem stimuli list), or a CSV 
 
 def register(app: typer.Typer) -> None:
     """Add the command group to the application."""
-    group = typer.Typer(no_args_is_help=True, help="Item sets: list, show, check, fetch, Latin-square lists.")
+    group = typer.Typer(no_args_is_help=True, help="Item sets: list, show, check, fetch, lists, suites.")
     group.command("list")(list_sets)
     group.command("show")(show)
     group.command("check")(check)
     group.command("fetch")(fetch)
     group.command("lists")(lists)
+    group.command("suite")(suite)
     app.add_typer(group, name="stimuli")
 
 
@@ -138,6 +139,29 @@ def lists(
         typer.echo(
             "The items do not divide evenly over the conditions, so lists differ by one item.", err=True
         )
+
+
+def suite(
+    name: str = NAME,
+    prediction: list[str] = typer.Option(
+        [], "--prediction", help="Formula such as '(5;%A%) < (5;%B%)'; may be repeated."
+    ),
+    out: Path = typer.Option(
+        None, "--out", help="JSON file to write [default: results/stimuli/NAME/suite.json]."
+    ),
+    quiet: bool = QUIET,
+) -> None:
+    """Write an item set as a SyntaxGym suite; the numbers of its regions are printed."""
+    from psymem.data.stimuli import read_item_set
+    from psymem.data.suite_of_items import suite_of_items
+    from psymem.data.syntaxgym import write_suite
+
+    item_set = read_item_set(name)
+    made = suite_of_items(item_set.words, item_set.name, prediction)
+    target = write_suite(made, out or Path("results") / "stimuli" / item_set.name / "suite.json")
+    if not quiet:
+        listed = ", ".join(f"{n} {region}" for n, region in made.region_names.items())
+        typer.echo(f"{len(made.items)} items with the regions {listed} are in {target}.", err=True)
 
 
 # printing --------------------------------------------------------------------------------------------------

@@ -124,7 +124,7 @@ def evaluate(expression: Expression, values: Values) -> np.ndarray:
     if isinstance(expression, Region):
         return np.asarray(values[expression.condition, expression.number], dtype=np.float64)
     if isinstance(expression, Number):
-        return np.float64(expression.value)
+        return np.asarray(expression.value, dtype=np.float64)
     if isinstance(expression, Negative):
         return -evaluate(expression.operand, values)
     left, right = evaluate(expression.left, values), evaluate(expression.right, values)

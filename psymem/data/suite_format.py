@@ -55,6 +55,8 @@ class Place:
         if type(value) not in kinds:
             wanted = " or ".join(KINDS[k] for k in kinds)
             raise self.error(f"{key!r} has to be {wanted}, but it is {_kind(value)}.")
+        if isinstance(value, str) and not is_text(value):
+            raise self.error(f"{key!r} has half a character (a lone surrogate): {value!a}.")
         return value
 
     def distinct(self, values: Sequence[Any], what: str) -> None:
@@ -90,6 +92,11 @@ def read_json(path: Path, notes: list[str]) -> Any:
         ) from error
     except RecursionError:
         raise SuiteError(f"{path}: the JSON is nested too deeply for a SyntaxGym suite.") from None
+
+
+def is_text(value: str) -> bool:
+    """Whether a string from JSON can be written as UTF-8: it may have escaped halves of characters."""
+    return not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 def _kind(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -132,7 +133,7 @@ def _meta(content: Any, place: Place) -> dict[str, Any]:
 
 def _region_names(content: Any, place: Place) -> dict[int, str]:
     names, inside = place.get(content, "region_meta", dict), place.inside("'region_meta'")
-    wrong = [number for number in names if not (number.isascii() and number.isdigit())]
+    wrong = [number for number in names if not re.fullmatch(r"0|[1-9][0-9]*", number)]
     if wrong:
         raise inside.error(f"{wrong[0]!r} is not a region number such as '1'.")
     return {int(number): inside.get(names, number, str) for number in names}

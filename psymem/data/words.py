@@ -1,4 +1,4 @@
-"""WORDS from plain files: a text with one text per line, or a table with one word per row."""
+"""WORDS from plain files: a text with one text per line or with articles, or a table with one word per row."""
 
 from __future__ import annotations
 
@@ -13,11 +13,15 @@ from psymem.errors import DataError
 from psymem.sentences import sentence_numbers
 from psymem.tables import WORDS, require_columns
 
+ARTICLE = "!ARTICLE"
+"""A line that opens a new text; every other line is then a sentence."""
+
 
 def words_from_text(path: Path) -> pd.DataFrame:
     """Read a text file: every line that is not blank is a text, named by its line number.
 
-    Words are split at white space, sentences by the rule of `psymem.sentences`.
+    Words are split at white space, sentences by the rule of `psymem.sentences`. In a file with lines that say
+    ``!ARTICLE``, each of them opens a text, named 1, 2, ..., and every other line is a sentence of it.
 
     Returns
     -------
@@ -27,24 +31,49 @@ def words_from_text(path: Path) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If the file cannot be read as text or has no words.
+        If the file cannot be read as text, has no words, or has words before the first ``!ARTICLE``.
     """
     notes: list[str] = []
-    lines = read_text(Path(path), notes).splitlines()
-    texts = {number: line.split() for number, line in enumerate(lines, start=1) if line.strip()}
-    if not texts:
+    lines = {
+        n: line for n, line in enumerate(read_text(Path(path), notes).splitlines(), start=1) if line.strip()
+    }
+    if any(line.strip() == ARTICLE for line in lines.values()):
+        sentences = _article_sentences(lines, path)
+    else:
+        sentences = [(str(n), sentence_numbers(line.split()), line.split()) for n, line in lines.items()]
+    if not sentences:
         raise DataError(f"{path} has no words.")
-    sizes = [len(words) for words in texts.values()]
+    sizes = [len(words) for _, _, words in sentences]
+    texts = pd.Series(np.repeat([text for text, _, _ in sentences], sizes), dtype="str")
     frame = pd.DataFrame(
         {
-            "text_id": pd.Series(np.repeat([str(n) for n in texts], sizes), dtype="str"),
-            "sentence_id": np.concatenate([sentence_numbers(w) for w in texts.values()]),
-            "word_id": np.concatenate([np.arange(1, n + 1) for n in sizes]),
-            "word": pd.Series([w for words in texts.values() for w in words], dtype="str"),
+            "text_id": texts,
+            "sentence_id": np.concatenate([numbers for _, numbers, _ in sentences]),
+            "word_id": texts.groupby(texts, sort=False).cumcount() + 1,
+            "word": pd.Series([w for _, _, words in sentences for w in words], dtype="str"),
         }
     )
     frame.attrs["notes"] = notes
     return frame
+
+
+def _article_sentences(lines: dict[int, str], path: Path) -> list[tuple[str, np.ndarray, list[str]]]:
+    """Return text, sentence number of each word, and words of each line that is no ``!ARTICLE``."""
+    found: list[tuple[str, np.ndarray, list[str]]] = []
+    article = sentence = 0
+    for number, line in lines.items():
+        if line.strip() == ARTICLE:
+            article, sentence = article + 1, 0
+            continue
+        if not article:
+            raise DataError(
+                f"{path}, line {number}: there are words before the first {ARTICLE}. Begin the file with a line "
+                f"that says {ARTICLE}."
+            )
+        sentence += 1
+        words = line.split()
+        found.append((str(article), np.full(len(words), sentence), words))
+    return found
 
 
 def words_from_table(path: Path, *, word_column: str = "word", text_column: str = "text_id") -> pd.DataFrame:

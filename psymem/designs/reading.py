@@ -1,13 +1,16 @@
-"""From an item set and models to a scoring run, with the measures that are possible as the default."""
+"""From an item set and models to a scoring run, or to the surprisal of every word."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
 
 from psymem.backends.load import load_backends
 from psymem.errors import MeasureError
+from psymem.measures.surprisal import Surprisal
 from psymem.registry import MEASURES
 from psymem.scoring import Run
 
@@ -53,3 +56,45 @@ def scoring_run(
             f"from {', '.join(b.name for b in backends)}."
         )
     return Run(item_set.words, backends, able)
+
+
+def read_surprisal(
+    words: pd.DataFrame,
+    models: str | Path | Backend | Sequence[str | Path | Backend],
+    *,
+    corrected: bool,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return the surprisal of every word, and what identifies the numbers.
+
+    Parameters
+    ----------
+    words
+        WORDS with any further columns.
+    models
+        Names, folders or backends.
+    corrected
+        Whether to correct for word boundaries where the tokenizer marks them.
+    progress
+        Called with the model's name, the sentences it has read and the number of sentences.
+
+    Returns
+    -------
+    scores : pandas.DataFrame
+        `words` with ``model, oov, surprisal_bits``, one row per word and model.
+    provenance : dict
+        Models and measure with their settings.
+
+    Raises
+    ------
+    PsymemError
+        For an unknown model, or a sentence that a model cannot read.
+    """
+    measure = Surprisal(corrected=corrected)
+    key = ["text_id", "word_id"]
+    run = Run(words[["text_id", "sentence_id", "word_id", "word"]], models, measure)  # few columns are quick
+    read = pd.concat(list(run.chunks(progress=progress)), ignore_index=True)
+    new = read[[*key, "model", "oov", measure.columns[0]]]
+    scores = new.merge(words, on=key, how="left", validate="many_to_one")
+    scores = scores.rename(columns={measure.columns[0]: "surprisal_bits"})
+    return scores[[*words.columns, "model", "oov", "surprisal_bits"]], run.provenance()

@@ -15,7 +15,7 @@ from psymem.fitting.design import ModelData, RandomTerm, build
 from psymem.fitting.multiplicity import adjust
 from psymem.fitting.result import Fit
 from psymem.fitting.spec import make_spec
-from psymem.registry import ENGINES
+from psymem.fitting.threads import run_engine
 
 COMPARISON_COLUMNS = (
     "model", "formula", "n_obs", "parameters", "loglik", "aic", "bic",
@@ -113,8 +113,7 @@ def by_maximum_likelihood(fit: Fit) -> Fit:
     if not fit.spec.reml or fit.spec.family != "gaussian" or not _data(fit).random:
         return fit
     spec = fit.spec.changed(reml=False)
-    refitted: Fit = ENGINES.load(spec.engine)(spec, _data(fit))
-    return refitted
+    return run_engine(spec, _data(fit))
 
 
 def _table(fits: Sequence[Fit], correction: str) -> pd.DataFrame:

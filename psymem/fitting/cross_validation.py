@@ -20,7 +20,7 @@ from psymem.fitting.held_out import log_likelihood, training_rows
 from psymem.fitting.multiplicity import adjust
 from psymem.fitting.result import Fit
 from psymem.fitting.spec import FitSpec
-from psymem.registry import ENGINES
+from psymem.fitting.threads import run_engine
 from psymem.tables import require_columns
 
 MOST_EXACT_GROUPS = 12
@@ -163,7 +163,7 @@ def _held_out(
 def _one_fold(spec: FitSpec, data: ModelData, held_out: np.ndarray, number: int) -> np.ndarray:
     kept = np.setdiff1d(np.arange(len(data.response)), held_out)
     try:
-        fit = ENGINES.load(spec.engine)(spec, training_rows(data, kept))
+        fit = run_engine(spec, training_rows(data, kept))
     except FitError as error:
         raise FitError(f"Fold {number + 1}: {error}") from error
     return log_likelihood(fit, data, held_out)

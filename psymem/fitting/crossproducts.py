@@ -13,11 +13,14 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
+from psymem.errors import FitError
 from psymem.fitting.design import ModelData, RandomTerm
 
 DENSE_CELLS = 3_000_000
 """A table of level pairs with more cells than this is kept sparse if few of its cells are filled."""
 DENSE_SHARE = 0.15
+MOST_GIBIBYTES = 32
+"""Largest dense part that is tried."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +143,7 @@ def take(data: ModelData, terms: Sequence[RandomTerm]) -> CrossProducts:
     rest = [*np.asfortranarray(q).T, residual]
     n, p = data.fixed.shape
     starts = np.cumsum([0, *(block.size for block in blocks[1:])])
+    _check_memory(blocks, int(starts[-1]))
     spans = tuple(slice(int(a), int(b)) for a, b in pairwise(starts))
     others = np.zeros((int(starts[-1]),) * 2)
     others_rest = np.zeros((int(starts[-1]), p + 1))
@@ -156,6 +160,18 @@ def take(data: ModelData, terms: Sequence[RandomTerm]) -> CrossProducts:
         first_others=_side_by_side([between(blocks[0], other) for other in blocks[1:]], blocks[0].size),
         others=others, others_rest=others_rest, rest=products, triangle=triangle, ols=ols + correction, spans=spans,
     )  # fmt: skip
+
+
+def _check_memory(blocks: Sequence[Block], size: int) -> None:
+    """Refuse a dense part that would not fit into memory."""
+    gibibytes = 4 * 8 * size**2 / 2**30
+    if gibibytes > MOST_GIBIBYTES:
+        others = ", ".join(block.group for block in blocks[1:])
+        raise FitError(
+            f"Besides {blocks[0].group}, the grouping factors ({others}) have {size:,} random effects; "
+            f"holding them together takes "
+            f"about {gibibytes:.0f} GiB. Merge rare levels, leave out a term or slope, or choose engine 'lme4'."
+        )
 
 
 def with_columns(block: Block, columns: Sequence[np.ndarray]) -> np.ndarray:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from psymem.fitting.result import Fit
 from psymem.fitting.spec import FitSpec, make_spec
+from psymem.fitting.threads import one_thread, run_engine
 from psymem.registry import ENGINES
 
 
@@ -31,7 +32,7 @@ def fit(
     Parameters
     ----------
     frame
-        One row per observation.
+        One row per observation. Messages count its rows from 1, without a header.
     formula
         As in lme4: ``"y ~ x + (1 + x | subject) + (1 | item)"``.
     reml
@@ -97,9 +98,9 @@ def fit_spec(frame: pd.DataFrame, spec: FitSpec) -> Fit:
     """
     from psymem.fitting.design import build
 
-    engine = ENGINES.load(spec.engine)
-    data = build(frame, spec)
+    ENGINES.load(spec.engine)  # a wrong name is refused before the table is read
+    with one_thread():
+        data = build(frame, spec)
     if spec.engine == "profiled" and spec.family != "gaussian":
         spec = spec.changed(engine="lme4" if data.random else "statsmodels")
-        engine = ENGINES.load(spec.engine)
-    return engine(spec, data)
+    return run_engine(spec, data)

@@ -58,6 +58,15 @@ psymem_messages <- function(model, said) {
   unique(gsub("[[:space:]]+", " ", as.character(unlist(said))))
 }
 
+# What Satterthwaite's degrees of freedom of any combination of fixed effects are made of: the covariance of the
+# variance parameters, and the derivatives of the fixed effects' covariance (one row per parameter, column-major).
+psymem_curvature <- function(model, folder) {
+  if (!inherits(model, "lmerModLmerTest")) return(invisible(NULL))
+  jacobian <- t(vapply(model@Jac_list, as.vector, numeric(length(vcov(model)))))
+  psymem_write(as.data.frame(model@vcov_varpar), folder, "varpar.csv")
+  psymem_write(as.data.frame(jacobian), folder, "jacobian.csv")
+}
+
 psymem_versions <- function() {
   packages <- c("lme4", "lmerTest")
   found <- vapply(packages, function(p) as.character(utils::packageVersion(p)), "")
@@ -79,6 +88,7 @@ psymem_report <- function(model, said, folder) {
   psymem_write(data.frame(fact = names(facts), value = facts), folder, "facts.csv")
   psymem_write(data.frame(theta = lme4::getME(model, "theta")), folder, "theta.csv")
   psymem_write(psymem_versions(), folder, "versions.csv")
+  psymem_curvature(model, folder)
   writeLines(enc2utf8(psymem_messages(model, said)), file.path(folder, "messages.txt"), useBytes = TRUE)
 }
 

@@ -20,6 +20,7 @@ from psymem.fitting.prediction import fixed_matrix, random_columns
 from psymem.fitting.profiled import check_response, dropped_sentence
 from psymem.fitting.r_bridge import RModel, RResult, run
 from psymem.fitting.result import VARIANCE_COLUMNS, Fit
+from psymem.fitting.satterthwaite import Curvature
 from psymem.fitting.spec import FitSpec
 
 
@@ -97,8 +98,23 @@ def _as_fit(spec: FitSpec, data: ModelData, result: RResult) -> Fit:
         dropped_columns=list(data.dropped_columns),
         optimiser={"evaluations": facts["evaluations"], "theta": result["theta"].theta.tolist()},
         data=data,
-        state=LmeState(data, coefficients.estimate.to_numpy(), result["random_effects"], spec.family),
+        state=LmeState(
+            data,
+            coefficients.estimate.to_numpy(),
+            result["random_effects"],
+            spec.family,
+            _curvature(result, len(coefficients)),
+        ),
     )
+
+
+def _curvature(result: RResult, p: int) -> Curvature | None:
+    """Return lmerTest's curvature, from which degrees of freedom of any contrast follow; None for a z test."""
+    if "varpar" not in result.tables:
+        return None
+    varpar = result["varpar"].to_numpy(dtype=float)
+    jacobian = result["jacobian"].to_numpy(dtype=float).reshape(len(varpar), p, p)
+    return Curvature(np.full_like(varpar, np.nan), varpar, jacobian)  # lmerTest keeps no Hessian
 
 
 def _dropped(data: ModelData) -> list[str]:
@@ -164,6 +180,13 @@ class LmeState:
     estimates: np.ndarray
     table: pd.DataFrame
     family: str
+    curvature: Curvature | None = None
+
+    def df(self, weights: np.ndarray, vcov: np.ndarray) -> np.ndarray:
+        """Degrees of freedom of ``weights @ beta`` (m x p): Satterthwaite's, or infinite where there are none."""
+        if self.curvature is None:
+            return np.full(len(weights), np.inf)
+        return self.curvature.df(weights, vcov)
 
     def random_effects(self) -> pd.DataFrame:
         """Conditional modes: group, level, term, estimate, sd."""

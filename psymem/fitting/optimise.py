@@ -19,7 +19,8 @@ SMALLEST = 0.05
 """Differences are taken over STEP times the size of a parameter, which counts as SMALLEST if smaller."""
 MAX_ITERATIONS = 300
 NEAR_ZERO = 2e-2
-BETTER = 1e-7
+BETTER = 1e-6
+"""Ends of searches whose values differ by less are the same optimum; two that agree have converged."""
 ROUNDING = 1e3
 """Where no decrease can be found, an expected one of less than this many tolerances is rounding."""
 
@@ -78,14 +79,15 @@ def search(
 
 
 def _best_of(function: Function, best: Optimum, others: Sequence[np.ndarray], slope: Slope | None) -> Optimum:
-    iterations = best.iterations
-    for point in others:
-        found = minimise(function, point, slope)
-        iterations += found.iterations
-        lower = found.value < best.value - (BETTER if best.converged else 0.0)
-        surer = found.converged and not best.converged and found.value < best.value + BETTER
-        best = found if lower or surer else best
-    return Optimum(best.point, best.value, best.gradient, iterations, 1 + len(others), best.converged)
+    ends = [best, *(minimise(function, point, slope) for point in others)]
+    lowest = min(end.value for end in ends)
+    near = [end for end in ends if end.value <= lowest + BETTER]
+    chosen = next((end for end in near if end.converged), near[0])
+    agreed = len(near) > 1
+    iterations = sum(end.iterations for end in ends)
+    return Optimum(
+        chosen.point, chosen.value, chosen.gradient, iterations, len(ends), chosen.converged or agreed
+    )
 
 
 def minimise(function: Function, start: np.ndarray, slope: Slope | None = None) -> Optimum:
@@ -147,7 +149,7 @@ def _step(
 ) -> tuple[np.ndarray, float] | None:
     """Return the next point and its value, or None if no decrease is found along `direction`."""
     length = min(1.0, 2.0 / max(float(np.abs(direction).max()), 1e-300))
-    for _ in range(25):
+    while length * expected > 0.1 * tolerance(value) and length > 1e-12:
         point = x + length * direction
         found = function(point)
         if found <= value - 1e-4 * length * expected and found < value:

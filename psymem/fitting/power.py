@@ -13,7 +13,7 @@ from psymem.errors import FitError, UnknownNameError
 from psymem.fitting.design import ModelData, build
 from psymem.fitting.result import Fit
 from psymem.fitting.simulation import Truth, resized, simulate_response, truth_of
-from psymem.registry import ENGINES
+from psymem.fitting.threads import run_engine
 
 INTERVALS = ("clopper-pearson", "wilson")
 
@@ -189,7 +189,7 @@ def _one(truth: Truth, data: ModelData, stream: np.random.SeedSequence) -> pd.Da
     """Simulate and fit one experiment; None if it cannot be fitted."""
     response = simulate_response(truth, data, np.random.default_rng(stream))
     try:
-        fit: Fit = ENGINES.load(truth.spec.engine)(truth.spec, replace(data, response=response))
+        fit = run_engine(truth.spec, replace(data, response=response))
     except FitError:
         return None
     columns = fit.coefficients[["term", "estimate", "se", "df", "p"]]

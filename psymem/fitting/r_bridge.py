@@ -38,8 +38,6 @@ RECIPE = (
 )
 """How to get R with lme4, in every place where it may be missing."""
 
-TABLES = ("coefficients", "covariance", "variance", "random_effects", "facts", "theta", "versions")
-
 
 @dataclass(frozen=True)
 class RModel:
@@ -63,7 +61,11 @@ class RModel:
 
 @dataclass(frozen=True)
 class RResult:
-    """What lme4.R wrote: its tables by name, its messages, and the way the model was run."""
+    """What lme4.R wrote: its tables by name, its messages, and the way the model was run.
+
+    The tables are coefficients, covariance, variance, random_effects, facts, theta and versions; for linear models
+    also varpar and jacobian, which give Satterthwaite's degrees of freedom of any contrast.
+    """
 
     tables: Mapping[str, pd.DataFrame]
     messages: tuple[str, ...]
@@ -142,7 +144,7 @@ def _write(model: RModel, folder: Path) -> None:
 
 
 def _read(folder: Path, via: str) -> RResult:
-    tables = {name: pd.read_csv(folder / f"{name}.csv", na_values=["NA", "NaN"]) for name in TABLES}
+    tables = {p.stem: pd.read_csv(p, na_values=["NA", "NaN"]) for p in sorted(folder.glob("*.csv"))}
     text = (folder / "messages.txt").read_text(encoding="utf-8")
     return RResult(tables, tuple(line for line in text.splitlines() if line.strip()), via)
 

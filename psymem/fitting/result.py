@@ -24,7 +24,7 @@ A variance has ``with_term`` missing and ``correlation`` NaN; a covariance names
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Fit:
     """A fitted model.
 
@@ -144,6 +144,13 @@ class Fit:
         from psymem.fitting.summary import summarise
 
         return summarise(self)
+
+    def __repr__(self) -> str:
+        groups = "".join(f", {count} {name}" for name, count in self.n_groups.items())
+        return f"<Fit {self.spec.formula!r}: {self.n_obs} rows{groups}, logLik {self.loglik:.4f}; print() shows it>"
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
 
     def __str__(self) -> str:
         return self.summary()

@@ -47,6 +47,15 @@ def test_json_has_one_row_per_line_and_null_where_undefined(text):
     assert len(lines) == 9
 
 
+def test_articles_are_texts(tmp_path):
+    path = tmp_path / "articles.txt"
+    path.write_text("!ARTICLE\nThe key was rusty.\nIt opened.\n!ARTICLE\nDogs chased it.\n", encoding="utf-8")
+    frame = pd.read_csv(io.StringIO(run("score", "--model", "toy", "--text", path)))
+    alone = score([s.split() for s in ("The key was rusty.", "It opened.", "Dogs chased it.")], "toy")
+    assert frame[["text_id", "sentence_id"]].drop_duplicates().to_numpy().tolist() == [[1, 1], [1, 2], [2, 1]]
+    assert frame["surprisal_bits"].tolist() == pytest.approx(alone["surprisal_bits"].tolist())
+
+
 def test_a_file_gets_a_sidecar(text, tmp_path, small_checkpoint):
     out = tmp_path / "new folder" / "scores.csv"
     run("score", "-m", "toy", "-m", small_checkpoint, "--text", text, "--out", out, "--quiet")

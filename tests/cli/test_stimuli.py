@@ -150,3 +150,19 @@ def test_nothing_is_written_for_a_broken_set(items, tmp_path):
     with pytest.raises(StimuliError):
         run("lists", str(items), "--out", str(tmp_path / "out" / "lists.csv"))
     assert not (tmp_path / "out").exists()
+
+
+def test_suite_writes_syntaxgym_json(items, tmp_path):
+    out = tmp_path / "suite.json"
+    result = run("suite", str(items), "--prediction", "(2;%a%) < (2;%b%)", "--out", str(out))
+    assert result.stderr == (
+        f"1 items with the regions 1 start, 2 critical, 3 spillover_1, 4 spillover_2 are in {out}.\n"
+    )
+    content = json.loads(out.read_text(encoding="utf-8"))
+    assert content["predictions"] == [{"type": "formula", "formula": "(2;%a%) < (2;%b%)"}]
+    assert [r["content"] for r in content["items"][0]["conditions"][1]["regions"]] == [
+        "The dog",
+        "runs",
+        "at",
+        "noon.",
+    ]

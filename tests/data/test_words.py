@@ -26,6 +26,32 @@ def test_a_line_is_a_text_named_by_its_number(file):
     assert words["word"].tolist() == ["It", "rained.", "He", "left.", "NA", "null", "true"]
 
 
+def test_an_article_is_a_text_and_its_lines_are_sentences(file):
+    content = "\n!ARTICLE\nDr. Lee slept. It rained.\n\nNA fit !ARTICLE\n!ARTICLE \n!ARTICLE\r\nHe left.\n"
+    words = check(words_from_text(file(content, "text.txt")), WORDS)
+    assert words["text_id"].tolist() == ["1"] * 8 + ["3"] * 2
+    assert words["sentence_id"].tolist() == [1, 1, 1, 1, 1, 2, 2, 2, 1, 1]
+    assert words["word_id"].tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 1, 2]
+    assert words["word"].tolist() == "Dr. Lee slept. It rained. NA fit !ARTICLE He left.".split()
+
+
+def test_words_before_the_first_article_are_refused(file):
+    path = file("\nTitle\n!ARTICLE\nIt rained.\n", "text.txt")
+    with pytest.raises(DataError) as caught:
+        words_from_text(path)
+    assert str(caught.value) == (
+        f"{path}, line 2: there are words before the first !ARTICLE. Begin the file with a line that says "
+        "!ARTICLE."
+    )
+
+
+def test_articles_without_sentences_are_refused(file):
+    path = file("!ARTICLE\n!ARTICLE\n", "text.txt")
+    with pytest.raises(DataError) as caught:
+        words_from_text(path)
+    assert str(caught.value) == f"{path} has no words."
+
+
 def test_a_text_without_words_is_refused(file):
     path = file(" \n\n", "text.txt")
     with pytest.raises(DataError) as caught:

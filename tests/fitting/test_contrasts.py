@@ -51,12 +51,14 @@ def test_unknown_name_lists_the_known():
     [
         (
             [[1], [2]],
-            "The contrast matrix of 'attraction' has 2 rows; it needs one for each of the 3 levels none, double, semantic, in "
+            "The contrast matrix of 'attraction' has 2 rows; it needs one for each of the 3 levels none, "
+            "double, semantic, in "
             "this order.",
         ),
         (
             [[1], [1], [1]],
-            "The contrast matrix of 'attraction' is not of full rank together with the intercept; no column may be constant or "
+            "The contrast matrix of 'attraction' is not of full rank together with the intercept; no "
+            "column may be constant or "
             "follow from the others.",
         ),
     ],

@@ -127,13 +127,15 @@ BAD = {
     "text in a predictor": (
         spoil(x=(3, "abc")),
         "y ~ x + (1|item)",
-        "Column 'x' has the text 'abc' in row 4, where a number is expected. Correct it, or leave the cell empty if the value "
+        "Column 'x' has the text 'abc' in row 4, where a number is expected. Correct it, or leave the "
+        "cell empty if the value "
         "is missing.",
     ),
     "text in the response": (
         spoil(y=(4, "fast")),
         "y ~ x + (1|item)",
-        "Column 'y' has the text 'fast' in row 5, where a number is expected. Correct it, or leave the cell empty if the value "
+        "Column 'y' has the text 'fast' in row 5, where a number is expected. Correct it, or leave the "
+        "cell empty if the value "
         "is missing.",
     ),
     "infinite predictor": (
@@ -162,31 +164,36 @@ BAD = {
     "one level of a grouping factor": (
         lambda f: f.assign(item="a"),
         "y ~ x + (1|item)",
-        "The grouping factor 'item' has one level only ('a'), so no variance between its levels can be estimated. Take its term "
+        "The grouping factor 'item' has one level only ('a'), so no variance between its levels can be "
+        "estimated. Take its term "
         "out of the formula, or use more rows.",
     ),
     "one level of a factor": (
         lambda f: f.assign(condition="a"),
         "y ~ condition + (1|item)",
-        "'condition' has one level in the rows used (only 'a'), so it has no effect to estimate. Take it out of the formula, or "
+        "'condition' has one level in the rows used (only 'a'), so it has no effect to estimate. Take it "
+        "out of the formula, or "
         "use more rows.",
     ),
     "a level per row": (
         lambda f: f.assign(row=range(60)),
         "y ~ x + (1|row)",
-        "The grouping factor 'row' has a level for each of the 60 rows, so its variance cannot be told from the residual. Leave "
+        "The grouping factor 'row' has a level for each of the 60 rows, so its variance cannot be told "
+        "from the residual. Leave "
         "it out, or use rows with repeated levels.",
     ),
     "more random effects than rows": (
         lambda f: f.assign(pair=np.arange(60) // 2),
         "y ~ x + (1 + x + item | pair)",
-        "The term ((Intercept) + x + item | pair) has 90 random effects (30 levels x 3), not fewer than the 60 rows, so they "
+        "The term ((Intercept) + x + item | pair) has 90 random effects (30 levels x 3), not fewer than "
+        "the 60 rows, so they "
         "cannot be told from the residual. Use fewer slopes.",
     ),
     "more parameters than rows": (
         lambda f: f.head(6),
         "y ~ C(item)",
-        "The model has 6 fixed effects ((Intercept), C(item)1, C(item)2, C(item)3, C(item)4, ...) and only 6 rows to estimate "
+        "The model has 6 fixed effects ((Intercept), C(item)1, C(item)2, C(item)3, C(item)4, ...) and "
+        "only 6 rows to estimate "
         "them from.",
     ),
     "dates": (
@@ -214,7 +221,8 @@ def test_levels_that_lack_a_value(frame):
     with pytest.raises(FitError) as raised:
         build(frame, make_spec("y ~ condition", levels={"condition": ["a", "c"]}))
     assert str(raised.value) == (
-        "Column 'condition' has the value 'b', which is missing from the levels given (a, c). Add it, or leave its rows out with "
+        "Column 'condition' has the value 'b', which is missing from the levels given (a, c). Add it, or "
+        "leave its rows out with "
         "where."
     )
 
@@ -226,7 +234,7 @@ def test_where_that_selects_nothing(frame):
 
 
 def test_missing_columns_offer_near_names(frame):
-    with pytest.raises(UnknownNameError, match=r"There is no column called 'itm'\. Did you mean 'item'"):
+    with pytest.raises(UnknownNameError, match=r"There is no column called 'itm'\. Did you mean 'item'\?"):
         build(frame, make_spec("y ~ x + (1|itm)"))
 
 

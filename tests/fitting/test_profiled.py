@@ -47,7 +47,8 @@ READING = {
     "gg05_logRT_uncorr": ("log(RT) ~ c + (1+c||subj) + (1+c||item)", True),
     "gg05_logRT_interc_ML": ("log(RT) ~ c + (1|subj) + (1|item)", False),
     "ucl_spr_gpt2": (
-        "self_paced_reading_time ~ scale(s_GPT2) + scale(length) + scale(Subtlex_log10) + scale(context_length) + (1|sent_id)",
+        "self_paced_reading_time ~ scale(s_GPT2) + scale(length) + scale(Subtlex_log10) + "
+        "scale(context_length) + (1|sent_id)",
         True,
     ),
 }
@@ -126,7 +127,8 @@ def test_zero_variance_is_found_and_said(crossed):
     assert found.converged
     assert found.variance_components.variance[0] == 0
     assert found.warnings == [
-        "The fit is singular: the variance of (Intercept) for subject is zero. The random effects may be too complex for these "
+        "The fit is singular: the variance of (Intercept) for subject is zero. The random effects may be "
+        "too complex for these "
         "data."
     ]
     assert found.coefficients["df"][1] == pytest.approx(478, rel=1e-3)
@@ -149,7 +151,8 @@ def test_rank_deficient_fixed_effects_drop_the_later_column(crossed):
 def test_collinear_slopes_are_said(crossed):
     found = fit(crossed.assign(x2=2 * crossed.x), "y ~ x + (1 + x + x2|subject)")
     assert found.warnings[0] == (
-        "The columns (Intercept), x, x2 of the random effects for subject determine one another; their variances cannot be told "
+        "The columns (Intercept), x, x2 of the random effects for subject determine one another; their "
+        "variances cannot be told "
         "apart. Leave one of them out."
     )
 
@@ -225,7 +228,8 @@ class TestAfterTheFit:
         with pytest.raises(FitError) as raised:
             found.predict(crossed.assign(subject="new"), new_levels="error")
         assert str(raised.value) == (
-            "Row 1 has a level of 'subject' that the fitted rows lack. Use new_levels='zero' to predict it without that random "
+            "Row 1 has a level of 'subject' that the fitted rows lack. Use new_levels='zero' to predict "
+            "it without that random "
             "effect."
         )
 
@@ -233,7 +237,8 @@ class TestAfterTheFit:
         with pytest.raises(FitError) as raised:
             found.predict(crossed.assign(condition="triple"))
         assert str(raised.value) == (
-            "Column 'condition' has the value 'triple' in row 1, which the fitted rows lack; known are double, none, semantic. "
+            "Column 'condition' has the value 'triple' in row 1, which the fitted rows lack; known are "
+            "double, none, semantic. "
             "No effect was estimated for it."
         )
 
@@ -252,3 +257,20 @@ class TestAfterTheFit:
         assert found.n_parameters == 4 + 4 + 1
         assert found.aic == pytest.approx(-2 * found.loglik + 18)
         assert found.bic == pytest.approx(-2 * found.loglik + 9 * np.log(480))
+
+
+def test_a_dense_part_beyond_memory_is_refused_in_words(crossed, monkeypatch):
+    monkeypatch.setattr(crossproducts, "MOST_GIBIBYTES", 1e-6)
+    with pytest.raises(FitError) as raised:
+        fit(crossed, "y ~ x + (1|subject) + (1|item)")
+    assert str(raised.value) == (
+        "Besides item, the grouping factors (subject) have 20 random effects; holding them together takes about 0 GiB. Merge "
+        "rare levels, leave out a term or slope, or choose engine 'lme4'."
+    )
+
+
+def test_a_fit_shows_itself_in_one_line(crossed):
+    found = fit(crossed, "y ~ x + (1|subject)")
+    assert repr(found) == (
+        f"<Fit 'y ~ x + (1|subject)': 480 rows, 20 subject, logLik {found.loglik:.4f}; print() shows it>"
+    )

@@ -60,7 +60,8 @@ def test_arithmetic_is_that_of_numpy(columns):
     [
         (
             "log(k - 2)",
-            "log(k - 2) needs positive values; k - 2 is 0 in row 1 and 19 more. Leave such rows out with where, or transform "
+            "log(k - 2) needs positive values; k - 2 is 0 in row 1 and 19 more. Leave such rows out with "
+            "where, or transform "
             "the column first.",
         ),
         (
