@@ -53,6 +53,12 @@ def attraction(
     spillover: bool = typer.Option(
         False, "--spillover", help="Test the effects at the spillover regions too."
     ),
+    supertag_weight: float = typer.Option(
+        None,
+        min=0,
+        help="Only instances trained with this weight of the supertag loss: 0 for those without supertags. (The paper "
+        "calls it alpha; --alpha is the significance level here.)",
+    ),
     human: Path = typer.Option(
         None,
         help="CSV file of people's trials on these items: subject, item, condition and rt_ms, judgement (1 = rejected, "
@@ -105,6 +111,7 @@ def attraction(
             tests=tests,
             keep_oov=keep_oov,
             human=HumanSource(human, human_response, human_engine) if human else None,
+            supertag_weight=supertag_weight,
             seed=seed,
             progress=progress,
         )

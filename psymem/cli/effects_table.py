@@ -9,6 +9,7 @@ import pandas as pd
 
 from psymem.designs.effects import BY_ITEM_SLOPES
 from psymem.designs.rows import CRITICAL
+from psymem.designs.supertags import block_sentence
 from psymem.designs.wording import short_name, stars
 
 if TYPE_CHECKING:
@@ -45,7 +46,12 @@ def print_result(result: FactorialResult, folder: Path) -> None:
         from psymem.cli.human_table import print_human
 
         print_human(result.human, console)
-    for line in (*_legend(result), _left_out(result), f"Report: {folder / 'report.html'}"):
+    for line in (
+        *_legend(result),
+        *filter(None, [block_sentence(result.blocks)]),
+        _left_out(result),
+        f"Report: {folder / 'report.html'}",
+    ):
         console.print(line, markup=False, soft_wrap=True)
 
 

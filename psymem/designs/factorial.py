@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,8 +18,16 @@ from psymem.designs.contrasts import contrasts_of
 from psymem.designs.effects import PUBLISHED_DIRECTIONS
 from psymem.designs.human import HumanAnalysis, HumanSource, analyse_human
 from psymem.designs.plotted import plotted_means
-from psymem.designs.rows import CRITICAL, leave_out_items, model_family, out_of_vocabulary, region_rows
+from psymem.designs.rows import (
+    CRITICAL,
+    covariates_of,
+    leave_out_items,
+    model_family,
+    out_of_vocabulary,
+    region_rows,
+)
 from psymem.designs.significance import Tests, effects_table
+from psymem.designs.supertags import COLUMN, supertag_weights, weight_blocks, with_blocks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -69,6 +76,8 @@ class FactorialResult:
         What people did, if their trials were given.
     attraction_items
         Whether the conditions are A-H, even if the user's own effects were tested.
+    blocks
+        Instances of a family by supertag weight, where they differ (`psymem.designs.supertags`).
     """
 
     effects: pd.DataFrame
@@ -86,17 +95,25 @@ class FactorialResult:
     about: Mapping[str, Any] = field(default_factory=dict)
     human: HumanAnalysis | None = None
     attraction_items: bool = False
+    blocks: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def models(self) -> list[str]:
-        """Model families, in the order given."""
-        return list(dict.fromkeys(self.scores["model"].map(model_family)))
+        """Model families, in the order given, and then the blocks of instances by supertag weight."""
+        return list(self.instances)
+
+    @property
+    def families(self) -> dict[str, list[str]]:
+        """Family -> its instances."""
+        names: dict[str, list[str]] = {}
+        for name in dict.fromkeys(self.scores["model"]):
+            names.setdefault(model_family(name), []).append(name)
+        return names
 
     @property
     def instances(self) -> dict[str, list[str]]:
-        """Family -> its instances."""
-        names = list(dict.fromkeys(self.scores["model"]))
-        return {f: [n for n in names if model_family(n) == f] for f in self.models}
+        """Family or block -> its instances."""
+        return {**self.families, **{block: list(names) for block, names in self.blocks.items()}}
 
     @property
     def items_left_out(self) -> list[str]:
@@ -161,8 +178,13 @@ def analyse(
     """
     tests, about = tests or Tests(), dict(about or {})
     kept, left_out = (scores, out_of_vocabulary(scores)) if keep_oov else leave_out_items(scores)
-    covariates = _covariates(kept, tests.formula, [*factors, *measures])
+    covariates = covariates_of(kept, tests.formula, [*factors, *measures])
+    weights = supertag_weights(about.get("models", ()))
+    divided = weight_blocks(scores["model"].unique(), weights)
+    if divided:
+        scores = scores.assign(**{COLUMN: scores["model"].map(weights).astype(float)})
     rows = region_rows(kept.assign(**covariates), measures, factors, list(covariates))
+    rows = with_blocks(rows, divided)
     blocks = BLOCKS if attraction else ()
     means = means_of.condition_means(rows, measures, factors, blocks)
     critical = rows[rows["region"] == CRITICAL]
@@ -192,16 +214,8 @@ def analyse(
         about={**about, "human": dict(people.about)} if people else about,
         human=people,
         attraction_items=attraction,
+        blocks=divided,
     )
-
-
-def _covariates(scores: pd.DataFrame, formula: str | None, known: Sequence[str]) -> dict[str, pd.Series]:
-    """Columns that the user's formula names beside factors and measures; numbers where all cells are numbers."""
-    named = re.findall(r"[^\W\d]\w*", formula or "")
-    keys = ("model", "item", "condition", "region")
-    found = [c for c in dict.fromkeys(named) if c in scores.columns and c not in known and c not in keys]
-    as_numbers = {c: pd.to_numeric(scores[c], errors="coerce") for c in found}
-    return {c: scores[c] if as_numbers[c].isna().any() else as_numbers[c] for c in found}
 
 
 def attraction(
@@ -213,6 +227,7 @@ def attraction(
     tests: Tests | None = None,
     keep_oov: bool = False,
     human: str | Path | HumanSource | None = None,
+    supertag_weight: float | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
 ) -> FactorialResult:
@@ -236,6 +251,9 @@ def attraction(
     human
         A file of people's trials on these items (see `psymem.data.human_trials`), or a `HumanSource` that also
         says how to fit them. They take the place of the published percentages.
+    supertag_weight
+        Only instances trained with this weight of the supertag loss; models without supertags in their training
+        card stay.
     seed
         Recorded with the results; nothing in the analysis is random.
     progress
@@ -258,7 +276,7 @@ def attraction(
     >>> result.effects[["measure", "effect", "estimate", "p", "consistent"]]  # doctest: +SKIP
     """
     from psymem.data.stimuli import read_item_set
-    from psymem.designs.reading import scoring_run
+    from psymem.designs.reading import item_set_facts, scoring_run
     from psymem.outputs import check_writable
 
     if out is not None:
@@ -266,7 +284,7 @@ def attraction(
     item_set = read_item_set(stimuli)
     source = human if isinstance(human, HumanSource) or human is None else HumanSource(human)
     trials = (source.read(item_set.words), source) if source else None  # refused before the models read
-    run = scoring_run(item_set, model, measures)
+    run = scoring_run(item_set, model, measures, supertag_weight)
     result = analyse(
         pd.concat(list(run.chunks(progress=progress)), ignore_index=True),
         item_set.factors,
@@ -274,19 +292,9 @@ def attraction(
         measures=[column for measure in run.measures for column in measure.columns],
         tests=tests,
         keep_oov=keep_oov,
-        about={"item_set": _item_set_facts(item_set), **run.provenance(), "seed": seed},
+        about={"item_set": item_set_facts(item_set), **run.provenance(), "seed": seed},
         human=trials,
     )
     if out is not None:
         result.save(out)
     return result
-
-
-def _item_set_facts(item_set: Any) -> dict[str, Any]:
-    facts = {
-        "name": item_set.name,
-        "sha256": item_set.sha256,
-        "path": str(item_set.path),
-        "card": item_set.card,
-    }
-    return {**facts, "notes": list(item_set.notes)}

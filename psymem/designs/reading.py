@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from psymem.backends.load import load_backends
+from psymem.designs.supertags import select
 from psymem.errors import MeasureError
 from psymem.measures.surprisal import Surprisal
 from psymem.registry import MEASURES
@@ -25,6 +26,7 @@ def scoring_run(
     item_set: ItemSet,
     models: str | Path | Backend | Sequence[str | Path | Backend],
     measures: Sequence[str] | None,
+    supertag_weight: float | None = None,
 ) -> Run:
     """Return a checked run over the words of an item set; nothing has been read yet.
 
@@ -37,15 +39,19 @@ def scoring_run(
     measures
         Measure names. By default surprisal, relative attention and attention entropy, as far as every model
         can give them and the words have the roles they need.
+    supertag_weight
+        Only instances trained with this weight of the supertag loss (`psymem.designs.supertags`).
 
     Raises
     ------
     PsymemError
         For an unknown model or measure, and for a measure that was asked for and that a model cannot give.
     """
-    if measures:
-        return Run(item_set.words, models, list(measures))
     backends = load_backends(models)  # type: ignore[arg-type]
+    if supertag_weight is not None:
+        backends = select(backends, supertag_weight)
+    if measures:
+        return Run(item_set.words, backends, list(measures))
     roles = {role for cell in item_set.words["role"].unique() for role in cell.split()}
     candidates = [MEASURES.load(name)() for name in DEFAULT_MEASURES]
     given = frozenset.intersection(*(b.provides for b in backends))
@@ -98,3 +104,14 @@ def read_surprisal(
     scores = new.merge(words, on=key, how="left", validate="many_to_one")
     scores = scores.rename(columns={measure.columns[0]: "surprisal_bits"})
     return scores[[*words.columns, "model", "oov", "surprisal_bits"]], run.provenance()
+
+
+def item_set_facts(item_set: ItemSet) -> dict[str, Any]:
+    """Return what identifies an item set, for the report and the sidecars."""
+    facts = {
+        "name": item_set.name,
+        "sha256": item_set.sha256,
+        "path": str(item_set.path),
+        "card": item_set.card,
+    }
+    return {**facts, "notes": list(item_set.notes)}

@@ -47,7 +47,7 @@ def report_html(result: FactorialResult, images: Mapping[str, bytes]) -> str:
     images
         Figures by file name, as PNG; the ones at page width are shown.
     """
-    title = f"{', '.join(result.models)} on {_item_set(result).get('name', 'an item set')}"
+    title = f"{', '.join(result.families)} on {_item_set(result).get('name', 'an item set')}"
     sections = [
         f"<h1>{escape(title)}</h1>",
         _section("What was run", _facts(result)),

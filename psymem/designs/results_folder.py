@@ -67,6 +67,7 @@ def provenance(result: FactorialResult) -> dict[str, Any]:
         "items_analysed": result.n_items,
         "items_left_out": result.items_left_out,
         "keep_oov": result.keep_oov,
+        "supertag_blocks": {block: list(names) for block, names in result.blocks.items()},
         "design": "attraction" if is_attraction_set(result) else "factorial",
         "settings": {
             "alpha": tests.alpha,

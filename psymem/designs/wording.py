@@ -9,6 +9,7 @@ import pandas as pd
 from psymem._version import __version__
 from psymem.designs.effects import AS_PUBLISHED, ATTRACTION_EFFECTS, BY_ITEM_SLOPES
 from psymem.designs.rows import CRITICAL
+from psymem.designs.supertags import block_sentence
 
 if TYPE_CHECKING:
     from psymem.designs.factorial import FactorialResult
@@ -84,9 +85,10 @@ def _materials(result: FactorialResult) -> str:
 def _models(result: FactorialResult) -> str:
     described = [
         f"{family} ({len(names)} trained instances)" if len(names) > 1 else family
-        for family, names in result.instances.items()
+        for family, names in result.families.items()
     ]
-    return f"Sentences were read word by word by {listing(described)} with psymem {__version__}."
+    text = f"Sentences were read word by word by {listing(described)} with psymem {__version__}."
+    return f"{text} {block_sentence(result.blocks)}".strip()
 
 
 def _measures(result: FactorialResult) -> str:

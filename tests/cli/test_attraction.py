@@ -318,3 +318,25 @@ def test_trials_are_refused_before_anything_is_read(stimuli, tmp_path):
     assert message("-m", "toy", "--stimuli", stimuli, "--human-engine", "lme4") == (
         "--human-response and --human-engine say how trials are fitted; give them with --human."
     )
+
+
+def test_the_supertag_weight_selects_instances(stimuli, small_checkpoint_writer, tmp_path):
+    folder = small_checkpoint_writer(tmp_path / "plain")
+    card = folder / "card.toml"
+    card.write_text(card.read_text(encoding="utf-8") + "\n[objective]\nalpha = 0.0\n", encoding="utf-8")
+    common = (
+        "--model",
+        folder,
+        "--stimuli",
+        stimuli,
+        "--measure",
+        "surprisal",
+        "--keep-oov",
+        "--out",
+        tmp_path / "out",
+    )
+    printed = invoke(*common, "--supertag-weight", 0, "--json")
+    assert json.loads(printed)["models"] == [str(folder)]
+    assert message(*common, "--supertag-weight", 5) == (
+        f"No model was trained with the supertag weight 5 ({folder}: 0)."
+    )

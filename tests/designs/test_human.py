@@ -38,12 +38,12 @@ def trials(kind="rt", n_subjects=16, n_items=12, seed=3) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(["subject", "item", "condition"], "str"))
 
 
-def run(scores, frame, kind="rt", tests=None, attraction=True, **source):
+def run(scores, frame, kind="rt", tests=None, attraction=True, measures=MEASURES, **source):
     return analyse(
         scores,
         FACTORS,
         attraction=attraction,
-        measures=MEASURES,
+        measures=measures,
         tests=tests,
         human=(HumanTrials(frame, kind, "trials.csv", "0" * 64), HumanSource("trials.csv", **source)),
     )
@@ -206,6 +206,7 @@ def test_times_and_judgements_against_lme4(rscript, tmp_path, toy_scores):
         toy_scores,
         part.assign(response=trials("judgement").loc[part.index, "response"]),
         "judgement",
+        measures=MEASURES[:1],
         engine="lme4",
     ).human
     row = with_lme4.effects.iloc[0]
