@@ -22,20 +22,6 @@ LEVELS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """Level order of the two factors; the first one is the baseline."""
 
-CONDITIONS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "A": ("none", "grammatical"),
-        "B": ("grammatical", "grammatical"),
-        "C": ("none", "semantic"),
-        "D": ("semantic", "semantic"),
-        "E": ("none", "double"),
-        "F": ("double", "double"),
-        "G": ("semantic", "double"),
-        "H": ("grammatical", "double"),
-    }
-)
-"""Condition -> (attraction, violation)."""
-
 HUMAN_PERCENTAGES: Mapping[str, tuple[float, float, float]] = MappingProxyType(
     {
         "A": (66, 57, 75),

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from psymem.designs.effects import CONDITIONS, HUMAN_PERCENTAGES
+from psymem.data.attraction_design import CONDITIONS
+from psymem.designs.effects import HUMAN_PERCENTAGES
 from psymem.designs.rows import CRITICAL, display_name
 
 HUMANS = "humans"

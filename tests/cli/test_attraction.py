@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from psymem import cli
 from psymem.cli.app import build
 from psymem.cli.effects_table import effects_table
-from psymem.designs.effects import CONDITIONS
+from psymem.data.attraction_design import CONDITIONS
 from psymem.errors import PsymemError
 
 NOUNS = [

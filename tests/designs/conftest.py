@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from psymem.designs.effects import CONDITIONS
+from psymem.data.attraction_design import CONDITIONS
 from psymem.units import nats_to_bits
 
 MEASURES = ["surprisal_bits", "relative_attention", "attention_entropy_bits"]

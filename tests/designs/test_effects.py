@@ -5,11 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from psymem.data.attraction_design import CONDITIONS
 from psymem.designs.effects import (
     AS_PUBLISHED,
     ATTRACTION_EFFECTS,
     BY_ITEM_SLOPES,
-    CONDITIONS,
     add_predictors,
     human_effect,
 )

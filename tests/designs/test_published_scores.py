@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from psymem.designs.effects import AS_PUBLISHED, ATTRACTION_EFFECTS, BY_ITEM_SLOPES, CONDITIONS
+from psymem.data.attraction_design import CONDITIONS
+from psymem.designs.effects import AS_PUBLISHED, ATTRACTION_EFFECTS, BY_ITEM_SLOPES
 from psymem.designs.published_report import effects_as_text, markdown
 from psymem.designs.published_scores import load_study, read_scores, recompute, study_names
 from psymem.errors import DataError, UnknownNameError
