@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from psymem.errors import PsymemError
+
 if TYPE_CHECKING:
     from psymem.designs.factorial import FactorialResult
 
@@ -59,6 +61,25 @@ def attraction(
     spillover: bool = typer.Option(
         False, "--spillover", help="Test the effects at the spillover regions too."
     ),
+    supertag_weight: float = typer.Option(
+        None,
+        min=0,
+        help="Only instances trained with this weight of the supertag loss: 0 for those without supertags. (The paper "
+        "calls it alpha; --alpha is the significance level here.)",
+    ),
+    human: Path = typer.Option(
+        None,
+        help="CSV file of people's trials on these items: subject, item, condition and rt_ms, judgement (1 = rejected, "
+        "0 = accepted) or response. They take the place of the published percentages.",
+    ),
+    human_response: str = typer.Option(
+        None, help="What the column 'response' holds: rt (ms), log-rt (fit logarithms of ms) or judgement."
+    ),
+    human_engine: str = typer.Option(
+        None,
+        help="Engine for people's trials, --engine by default. Judgements: lme4 (needs R) and mixedlm fit the binomial "
+        "model, others an approximation that is named as such.",
+    ),
     out: Path = typer.Option(
         None, "--out", "-o", help="Folder for the results. Default: results/attraction/MODEL."
     ),
@@ -71,18 +92,24 @@ def attraction(
     """Run the attraction experiment on a model: scores, effects beside people's, figures, report.
 
     Reads the sentences, computes surprisal and attention at the verb, tests the effects with mixed models and
-    writes scores.csv, condition_means.csv, effects.csv, the figures and report.html.
+    writes scores.csv, condition_means.csv, effects.csv, the figures and report.html; with --human also
+    human_effects.csv and human_predictors.csv.
     """
     from psymem.cli.folders import results_folder
     from psymem.cli.model_options import model_options
     from psymem.cli.progress import progress_bar
     from psymem.designs.factorial import attraction as run
+    from psymem.designs.human import HumanSource
     from psymem.designs.reading import Reading
     from psymem.designs.significance import Tests
 
     tests = Tests(
         alpha=alpha, engine=engine, formula=formula, spillover=spillover, **model_options(levels, contrasts)
     )
+    if human is None and (human_response or human_engine):
+        raise PsymemError(
+            "--human-response and --human-engine say how trials are fitted; give them with --human."
+        )
     folder = out or results_folder("attraction", model)
     with progress_bar(quiet, "sentences") as progress:
         result = run(
@@ -93,6 +120,8 @@ def attraction(
             reading=Reading(heads, query, not no_bos, lower_case),
             tests=tests,
             keep_oov=keep_oov,
+            human=HumanSource(human, human_response, human_engine) if human else None,
+            supertag_weight=supertag_weight,
             seed=seed,
             progress=progress,
         )
@@ -108,4 +137,6 @@ def _print_json(result: FactorialResult, folder: Path) -> None:
     from psymem.cli.frames import print_json
 
     tables = {"effects": result.effects, "condition_means": result.means, "left_out": result.left_out}
+    if result.human is not None:
+        tables |= {"human_effects": result.human.effects, "human_predictors": result.human.predictors}
     print_json(tables, models=result.models, items_analysed=result.n_items, out=str(folder))

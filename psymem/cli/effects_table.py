@@ -9,6 +9,7 @@ import pandas as pd
 
 from psymem.designs.effects import BY_ITEM_SLOPES
 from psymem.designs.rows import CRITICAL
+from psymem.designs.supertags import block_sentence
 from psymem.designs.wording import short_name, stars
 from psymem.measures.attention import by_head, split_column
 
@@ -46,7 +47,16 @@ def print_result(result: FactorialResult, folder: Path) -> None:
             block = part[part["measure"].isin(measures)]
             name = f"{model}, head {head}" if head else str(model)
             console.print(effects_table(block, name, str(region), with_p=console.width >= FULL_TABLE))
-    for line in (*_legend(result), _left_out(result), f"Report: {folder / 'report.html'}"):
+    if result.human is not None:
+        from psymem.cli.human_table import print_human
+
+        print_human(result.human, console)
+    for line in (
+        *_legend(result),
+        *filter(None, [block_sentence(result.blocks)]),
+        _left_out(result),
+        f"Report: {folder / 'report.html'}",
+    ):
         console.print(line, markup=False, soft_wrap=True)
 
 

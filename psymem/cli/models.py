@@ -1,4 +1,4 @@
-"""``psymem models list|show|verify``: which models there are, what they are and whether they are intact."""
+"""``psymem models list|show|verify|import-timkey``: which models there are, what they are, whether they are intact."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 import typer
+
+from psymem.cli.import_timkey import import_timkey
 
 if TYPE_CHECKING:
     from psymem.checkpoints import Checkpoint
@@ -15,6 +17,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
     models = typer.Typer(name="models", help="List, describe and verify models.", no_args_is_help=True)
     app.add_typer(models)
+    models.command("import-timkey")(import_timkey)
 
     @models.command("list")
     def list_models(as_json: bool = typer.Option(False, "--json", help="Print as JSON.")) -> None:

@@ -222,3 +222,8 @@ ATTRACTION_EFFECTS: tuple[Effect, ...] = (
     ),
 )
 """The seven effects of the published table, in its order."""
+
+PUBLISHED_DIRECTIONS: Mapping[str, str | None] = MappingProxyType(
+    {effect.name: effect.human_direction for effect in ATTRACTION_EFFECTS}
+)
+"""Direction of each effect in the published percentages."""

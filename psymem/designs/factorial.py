@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,15 +15,26 @@ import pandas as pd
 
 from psymem.designs import means as means_of
 from psymem.designs.contrasts import contrasts_of
+from psymem.designs.effects import PUBLISHED_DIRECTIONS
+from psymem.designs.human import HumanAnalysis, HumanSource, analyse_human
 from psymem.designs.plotted import plotted_means
 from psymem.designs.reading import Reading, scoring_run
-from psymem.designs.rows import CRITICAL, leave_out_items, model_family, out_of_vocabulary, region_rows
+from psymem.designs.rows import (
+    CRITICAL,
+    covariates_of,
+    leave_out_items,
+    model_family,
+    out_of_vocabulary,
+    region_rows,
+)
 from psymem.designs.significance import Tests, effects_table
+from psymem.designs.supertags import COLUMN, supertag_weights, weight_blocks, with_blocks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from psymem.backends.base import Backend
+    from psymem.data.human_trials import HumanTrials
 
 DESIGN = "attraction"
 BLOCKS = ("violation",)
@@ -63,6 +73,12 @@ class FactorialResult:
         Whether items with out-of-vocabulary words were kept.
     about
         Where the input came from: item set, checkpoints, settings.
+    human
+        What people did, if their trials were given.
+    attraction_items
+        Whether the conditions are A-H, even if the user's own effects were tested.
+    blocks
+        Instances of a family by supertag weight, where they differ (`psymem.designs.supertags`).
     """
 
     effects: pd.DataFrame
@@ -78,17 +94,27 @@ class FactorialResult:
     tests: Tests
     keep_oov: bool = False
     about: Mapping[str, Any] = field(default_factory=dict)
+    human: HumanAnalysis | None = None
+    attraction_items: bool = False
+    blocks: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def models(self) -> list[str]:
-        """Model families, in the order given."""
-        return list(dict.fromkeys(self.scores["model"].map(model_family)))
+        """Model families, in the order given, and then the blocks of instances by supertag weight."""
+        return list(self.instances)
+
+    @property
+    def families(self) -> dict[str, list[str]]:
+        """Family -> its instances."""
+        names: dict[str, list[str]] = {}
+        for name in dict.fromkeys(self.scores["model"]):
+            names.setdefault(model_family(name), []).append(name)
+        return names
 
     @property
     def instances(self) -> dict[str, list[str]]:
-        """Family -> its instances."""
-        names = list(dict.fromkeys(self.scores["model"]))
-        return {f: [n for n in names if model_family(n) == f] for f in self.models}
+        """Family or block -> its instances."""
+        return {**self.families, **{block: list(names) for block, names in self.blocks.items()}}
 
     @property
     def items_left_out(self) -> list[str]:
@@ -102,10 +128,10 @@ class FactorialResult:
 
     @cached_property
     def figure(self) -> Figure:
-        """Condition means beside the human percentages, at full page width."""
-        from psymem.designs.figures import figures
+        """Condition means beside the human ones, at full page width."""
+        from psymem.designs.figures import figures, stem
 
-        return figures(self)["attraction" if self.attraction else "conditions"]
+        return figures(self)[stem(self)]
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write tables with sidecars, figures and report into `folder`, all or none; return the paths."""
@@ -123,6 +149,7 @@ def analyse(
     tests: Tests | None = None,
     keep_oov: bool = False,
     about: Mapping[str, Any] | None = None,
+    human: tuple[HumanTrials, HumanSource] | None = None,
 ) -> FactorialResult:
     """Analyse scores that exist already.
 
@@ -142,6 +169,8 @@ def analyse(
         Keep items whose target, attractor or critical word is out of vocabulary.
     about
         Facts about the input, for the report and the sidecars (``item_set`` is a mapping with ``name``).
+    human
+        People's trials and how they are fitted; with them, the models' effects are compared with theirs.
 
     Raises
     ------
@@ -150,8 +179,13 @@ def analyse(
     """
     tests, about = tests or Tests(), dict(about or {})
     kept, left_out = (scores, out_of_vocabulary(scores)) if keep_oov else leave_out_items(scores)
-    covariates = _covariates(kept, tests.formula, [*factors, *measures])
+    covariates = covariates_of(kept, tests.formula, [*factors, *measures])
+    weights = supertag_weights(about.get("models", ()))
+    divided = weight_blocks(scores["model"].unique(), weights)
+    if divided:
+        scores = scores.assign(**{COLUMN: scores["model"].map(weights).astype(float)})
     rows = region_rows(kept.assign(**covariates), measures, factors, list(covariates))
+    rows = with_blocks(rows, divided)
     blocks = BLOCKS if attraction else ()
     means = means_of.condition_means(rows, measures, factors, blocks)
     critical = rows[rows["region"] == CRITICAL]
@@ -159,30 +193,30 @@ def analyse(
         critical, measures, factors, contrasts_of(critical, factors, attraction)
     )
     item_set = dict(about.get("item_set", {})).get("name", "")
+    people = human and analyse_human(
+        human[0], rows, factors, tests, human[1], measures=measures, attraction=attraction
+    )
+    directions = people.directions() if people else PUBLISHED_DIRECTIONS
     return FactorialResult(
-        effects=effects_table(rows, measures, factors, tests, attraction),
+        effects=effects_table(rows, measures, factors, tests, attraction, people=directions),
         means=means,
         scores=scores.assign(analysed=scores["item"].isin(kept["item"])),
         left_out=left_out,
         by_item=by_item,
         by_item_summary=means_of.by_item_summary(by_item),
-        plotted=plotted_means(means, factors, attraction=attraction, item_set=item_set),
+        plotted=plotted_means(
+            means, factors, attraction=attraction, item_set=item_set, people=people.means if people else None
+        ),
         measures=tuple(measures),
         factors=tuple(factors),
         attraction=attraction and not tests.own_effects,
         tests=tests,
         keep_oov=keep_oov,
-        about=about,
+        about={**about, "human": dict(people.about)} if people else about,
+        human=people,
+        attraction_items=attraction,
+        blocks=divided,
     )
-
-
-def _covariates(scores: pd.DataFrame, formula: str | None, known: Sequence[str]) -> dict[str, pd.Series]:
-    """Columns that the user's formula names beside factors and measures; numbers where all cells are numbers."""
-    named = re.findall(r"[^\W\d]\w*", formula or "")
-    keys = ("model", "item", "condition", "region")
-    found = [c for c in dict.fromkeys(named) if c in scores.columns and c not in known and c not in keys]
-    as_numbers = {c: pd.to_numeric(scores[c], errors="coerce") for c in found}
-    return {c: scores[c] if as_numbers[c].isna().any() else as_numbers[c] for c in found}
 
 
 def attraction(
@@ -194,6 +228,8 @@ def attraction(
     reading: Reading = Reading(),
     tests: Tests | None = None,
     keep_oov: bool = False,
+    human: str | Path | HumanSource | None = None,
+    supertag_weight: float | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
 ) -> FactorialResult:
@@ -216,6 +252,12 @@ def attraction(
         How effects are tested: significance level, engine, formula, levels, contrasts.
     keep_oov
         Keep items whose target, attractor or critical word is out of vocabulary.
+    human
+        A file of people's trials on these items (see `psymem.data.human_trials`), or a `HumanSource` that also
+        says how to fit them. They take the place of the published percentages.
+    supertag_weight
+        Only instances trained with this weight of the supertag loss; models without supertags in their training
+        card stay.
     seed
         Recorded with the results; nothing in the analysis is random.
     progress
@@ -238,12 +280,15 @@ def attraction(
     >>> result.effects[["measure", "effect", "estimate", "p", "consistent"]]  # doctest: +SKIP
     """
     from psymem.data.stimuli import read_item_set
+    from psymem.designs.reading import item_set_facts
     from psymem.outputs import check_writable
 
     if out is not None:
         check_writable(Path(out))
     item_set = read_item_set(stimuli)
-    run = scoring_run(item_set, model, measures, reading)
+    source = human if isinstance(human, HumanSource) or human is None else HumanSource(human)
+    trials = (source.read(item_set.words), source) if source else None  # refused before the models read
+    run = scoring_run(item_set, model, measures, reading, supertag_weight)
     result = analyse(
         pd.concat(list(run.chunks(progress=progress)), ignore_index=True),
         item_set.factors,
@@ -251,18 +296,9 @@ def attraction(
         measures=[column for measure in run.measures for column in measure.columns],
         tests=tests,
         keep_oov=keep_oov,
-        about={"item_set": _item_set_facts(item_set), **run.provenance(), "seed": seed},
+        about={"item_set": item_set_facts(item_set), **run.provenance(), "seed": seed},
+        human=trials,
     )
     if out is not None:
         result.save(out)
     return result
-
-
-def _item_set_facts(item_set: Any) -> dict[str, Any]:
-    facts = {
-        "name": item_set.name,
-        "sha256": item_set.sha256,
-        "path": str(item_set.path),
-        "card": item_set.card,
-    }
-    return {**facts, "notes": list(item_set.notes)}

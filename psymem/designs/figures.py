@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from psymem.designs.effects import ATTRACTION_EFFECTS
 from psymem.designs.means import interval_name
-from psymem.designs.plotted import HUMANS
+from psymem.designs.plotted import HUMANS, SUBJECT_INTERVAL
 from psymem.designs.rows import display_name
 from psymem.measures.attention import by_head
 from psymem.plotting.figures import by_item_figure, in_rows, means_figure, page_width
@@ -25,7 +25,7 @@ def stem(result: FactorialResult) -> str:
 
 def is_attraction_set(result: FactorialResult) -> bool:
     """Whether the conditions are A-H (the user's own formula may still replace the effects)."""
-    return bool((result.plotted["model"] == HUMANS).any())
+    return result.attraction_items
 
 
 def figures(result: FactorialResult) -> dict[str, Figure]:
@@ -88,6 +88,12 @@ def means_note(result: FactorialResult) -> str:
     """Say what the bars of the figure of means are."""
     blocks = ("violation",) if is_attraction_set(result) else ()
     note = f"Bars: {interval_name(blocks)}, at the critical word, {result.n_items} items."
+    if result.human is not None:
+        people = result.human.about
+        return (
+            f"{note} Humans: {people['trials_analysed']} trials of {people['subjects']} subjects on "
+            f"{people['items']} items; bars: {SUBJECT_INTERVAL}."
+        )
     if not is_attraction_set(result):
         return note
     return note + " Humans: 95% intervals as published by Laurinavichyute & von der Malsburg (2022)."

@@ -13,6 +13,7 @@ from psymem.designs.rows import CRITICAL, display_name
 HUMANS = "humans"
 HUMAN_MEASURE = "percent_judged_implausible"
 HUMAN_INTERVAL = "95% interval as published"
+SUBJECT_INTERVAL = "95%, t over subjects' means"
 PUBLISHED_ITEMS = "lvdm2022-exp3"
 
 _VIOLATIONS = {"grammatical": "agr.", "semantic": "sem.", "double": "double"}
@@ -22,9 +23,16 @@ _COLUMNS += ["series", "mean", "ci_low", "ci_high", "interval"]
 
 
 def plotted_means(
-    means: pd.DataFrame, factors: Sequence[str], *, attraction: bool, item_set: str = ""
+    means: pd.DataFrame,
+    factors: Sequence[str],
+    *,
+    attraction: bool,
+    item_set: str = "",
+    people: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Return the panels of condition means at the critical word, human percentages first for A-H designs.
+    """Return the panels of condition means at the critical word, human ones first.
+
+    Without trials of one's own, designs with the conditions A-H have the published human percentages there.
 
     Parameters
     ----------
@@ -36,7 +44,9 @@ def plotted_means(
     attraction
         Whether the conditions are A-H.
     item_set
-        Name of the items: the human panel says "other items" unless they are those people read.
+        Name of the items: the published human panel says "other items" unless they are those people read.
+    people
+        Condition means of one's own trials (`psymem.designs.human.HumanAnalysis.means`).
 
     Returns
     -------
@@ -45,13 +55,20 @@ def plotted_means(
         interval``.
     """
     here = means[means["region"] == CRITICAL]
-    here = _attraction_groups(here) if attraction else _factor_groups(here, factors)
+    here = _grouped(here, factors, attraction)
     here = here.assign(panel=here["model"] + ": " + here["measure"], title=here["model"].map(display_name))
     parts = [here[_COLUMNS]]
-    if attraction:
+    if people is not None:
+        own = people.assign(panel=HUMANS, title=HUMANS, model=HUMANS, interval=SUBJECT_INTERVAL)
+        parts.insert(0, _grouped(own, factors, attraction)[_COLUMNS])
+    elif attraction:
         parts.insert(0, _human_panel(item_set))
     table = pd.concat(parts, ignore_index=True)
     return table[table.groupby("panel")["mean"].transform("count") > 0].reset_index(drop=True)
+
+
+def _grouped(here: pd.DataFrame, factors: Sequence[str], attraction: bool) -> pd.DataFrame:
+    return _attraction_groups(here) if attraction else _factor_groups(here, factors)
 
 
 def _attraction_groups(here: pd.DataFrame) -> pd.DataFrame:

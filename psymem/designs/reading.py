@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from psymem.backends.load import load_backends
+from psymem.designs.supertags import select
 from psymem.errors import MeasureError
 from psymem.measures.base import with_heads
 from psymem.measures.surprisal import Surprisal
@@ -52,6 +53,7 @@ def scoring_run(
     models: str | Path | Backend | Sequence[str | Path | Backend],
     measures: Sequence[str] | None,
     reading: Reading = Reading(),
+    supertag_weight: float | None = None,
 ) -> Run:
     """Return a checked run over the words of an item set; nothing has been read yet.
 
@@ -66,6 +68,8 @@ def scoring_run(
         can give them and the words have the roles they need.
     reading
         Heads, query row, case and beginning of sentence.
+    supertag_weight
+        Only instances trained with this weight of the supertag loss (`psymem.designs.supertags`).
 
     Raises
     ------
@@ -73,6 +77,8 @@ def scoring_run(
         For an unknown model or measure, and for a measure that was asked for and that a model cannot give.
     """
     backends = load_backends(models, **({} if reading.bos else {"bos": False}))  # type: ignore[arg-type]
+    if supertag_weight is not None:
+        backends = select(backends, supertag_weight)
     if measures:
         chosen = with_heads(list(measures), reading.heads, reading.query)
         return Run(item_set.words, backends, chosen, lower_case=reading.lower_case)
@@ -133,3 +139,14 @@ def read_surprisal(
     scores = new.merge(words, on=key, how="left", validate="many_to_one")
     scores = scores.rename(columns={measure.columns[0]: "surprisal_bits"})
     return scores[[*words.columns, "model", "oov", "surprisal_bits"]], run.provenance()
+
+
+def item_set_facts(item_set: ItemSet) -> dict[str, Any]:
+    """Return what identifies an item set, for the report and the sidecars."""
+    facts = {
+        "name": item_set.name,
+        "sha256": item_set.sha256,
+        "path": str(item_set.path),
+        "card": item_set.card,
+    }
+    return {**facts, "notes": list(item_set.notes)}

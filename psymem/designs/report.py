@@ -12,6 +12,7 @@ import pandas as pd
 from psymem._version import __version__
 from psymem.designs import wording
 from psymem.designs.figures import by_item_note, means_note
+from psymem.designs.human_report import human_html
 from psymem.designs.references import ATTRACTION_ONLY, REFERENCES
 from psymem.designs.report_tables import effects_html, list_html, means_html, table_html
 from psymem.outputs import base_provenance
@@ -46,12 +47,13 @@ def report_html(result: FactorialResult, images: Mapping[str, bytes]) -> str:
     images
         Figures by file name, as PNG; the ones at page width are shown.
     """
-    title = f"{', '.join(result.models)} on {_item_set(result).get('name', 'an item set')}"
+    title = f"{', '.join(result.families)} on {_item_set(result).get('name', 'an item set')}"
     sections = [
         f"<h1>{escape(title)}</h1>",
         _section("What was run", _facts(result)),
         _section("Items left out", _left_out(result)),
         _section("Effects at the critical word", effects_html(result)),
+        _section("People's responses", human_html(result.human)),
         _section("Figures", _figures(result, images)),
         _section("Which version to cite", _paragraph(wording.which_to_cite(result))),
         _section(

@@ -28,9 +28,7 @@ def effects_html(result: FactorialResult) -> str:
         classes = ["slopes" if s == BY_ITEM_SLOPES else "" for s in part["structure"]]
         heading = f"{wording.short_name(str(measure))}, {model}"
         parts.append(f"<h3>{escape(heading)}</h3>" + table_html(HEAD, rows, classes))
-    return (
-        "".join(parts) + _structures(critical) + (_reading(result.tests.alpha) if result.attraction else "")
-    )
+    return "".join(parts) + _structures(critical) + (_reading(result) if result.attraction else "")
 
 
 def _effect_cells(row: pd.Series) -> list[str]:
@@ -58,19 +56,25 @@ def _structures(effects: pd.DataFrame) -> str:
     return f'<p class="small">Random effects. {escape("; ".join(listed))}.</p>'
 
 
-def _reading(alpha: float) -> str:
+def _reading(result: FactorialResult) -> str:
     """Explain the columns under the table."""
+    from psymem.designs.human_report import human_evidence
+
+    alpha = result.tests.alpha
+    people = "percentage of trials judged implausible; negative means fewer with an attractor"
+    if result.human is not None:
+        people = "responses of your own trials; negative means faster, or fewer rejections, with an attractor"
     text = (
         "A negative estimate means attraction: lower surprisal, or less attention to the subject, with an "
-        "attractor. People: the effect on the percentage of trials judged implausible; negative means fewer "
-        "with "
-        "an attractor, null that it cannot be told from zero. Consistent: people's effect is reliable, and "
-        "the "
-        f"model's has the same sign and p < {alpha:g}; or people's is null, and the model's p is at least "
-        f"{alpha:g} (absence of evidence, on both sides). Attention entropy has no human counterpart. Stars: "
-        "p < .05, .01, .001, uncorrected."
+        f"attractor. People: the effect on the {people}, null that it cannot be told from zero. Consistent: "
+        "people's effect is reliable, and the model's has the same sign and "
+        f"p < {alpha:g}; or people's is null, and the model's p is at least {alpha:g} (absence of evidence, on "
+        "both sides). Attention entropy has no human counterpart. Stars: p < .05, .01, .001, uncorrected."
     )
-    rows = [f"{e.label} ({wording.minus(e.subtraction)}): {e.human_evidence}" for e in ATTRACTION_EFFECTS]
+    published = [
+        f"{e.label} ({wording.minus(e.subtraction)}): {e.human_evidence}" for e in ATTRACTION_EFFECTS
+    ]
+    rows = published if result.human is None else human_evidence(result.human)
     return f'<p class="small">{escape(text)}</p>{list_html(rows, "small")}'
 
 

@@ -49,6 +49,9 @@ def tables(result: FactorialResult) -> dict[str, pd.DataFrame]:
         f"{stem(result)}_plotted": result.plotted,
         "items_left_out": result.left_out,
     }
+    if result.human is not None:
+        found["human_effects"] = result.human.effects
+        found["human_predictors"] = result.human.predictors
     if len(result.by_item):
         found[f"{stem(result)}_by_item_plotted"] = result.by_item
         found[f"{stem(result)}_by_item_means"] = result.by_item_summary
@@ -64,6 +67,7 @@ def provenance(result: FactorialResult) -> dict[str, Any]:
         "items_analysed": result.n_items,
         "items_left_out": result.items_left_out,
         "keep_oov": result.keep_oov,
+        "supertag_blocks": {block: list(names) for block, names in result.blocks.items()},
         "design": "attraction" if is_attraction_set(result) else "factorial",
         "settings": {
             "alpha": tests.alpha,

@@ -127,3 +127,12 @@ def regions_of(rows: pd.DataFrame) -> list[str]:
 def _region_order(region: str) -> tuple[int, str]:
     number = re.search(r"(\d+)$", region)
     return (int(number.group(1)) if number else 0, region)
+
+
+def covariates_of(scores: pd.DataFrame, formula: str | None, known: Sequence[str]) -> dict[str, pd.Series]:
+    """Return columns that the user's formula names beside factors and measures; numbers where all cells are numbers."""
+    named = re.findall(r"[^\W\d]\w*", formula or "")
+    keys = ("model", "item", "condition", "region")
+    found = [c for c in dict.fromkeys(named) if c in scores.columns and c not in known and c not in keys]
+    as_numbers = {c: pd.to_numeric(scores[c], errors="coerce") for c in found}
+    return {c: scores[c] if as_numbers[c].isna().any() else as_numbers[c] for c in found}

@@ -10,12 +10,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from psymem.designs.effects import AS_PUBLISHED, ATTRACTION_EFFECTS, BY_ITEM_SLOPES, STRUCTURES, Effect
+from psymem.designs.effects import (
+    AS_PUBLISHED,
+    ATTRACTION_EFFECTS,
+    BY_ITEM_SLOPES,
+    PUBLISHED_DIRECTIONS,
+    STRUCTURES,
+    Effect,
+)
+from psymem.designs.formulas import coefficient, formula_parts
 from psymem.designs.rows import CRITICAL, model_family, regions_of
 from psymem.errors import FitError, FormulaError, UnknownNameError
 from psymem.fitting.fit import fit
 from psymem.fitting.multiplicity import adjust
-from psymem.fitting.result import Fit
 
 EFFECT_COLUMNS = (
     "model",
@@ -95,7 +102,13 @@ class Tests:
 
 
 def effects_table(
-    rows: pd.DataFrame, measures: Sequence[str], factors: Sequence[str], tests: Tests, attraction: bool
+    rows: pd.DataFrame,
+    measures: Sequence[str],
+    factors: Sequence[str],
+    tests: Tests,
+    attraction: bool,
+    *,
+    people: Mapping[str, str | None] = PUBLISHED_DIRECTIONS,
 ) -> pd.DataFrame:
     """Test every effect for each model, region, measure and random-effects structure.
 
@@ -111,6 +124,8 @@ def effects_table(
         Settings.
     attraction
         Whether the item set has the conditions A-H, so that their effects are tested.
+    people
+        Direction of each effect in people, the published ones by default.
 
     Returns
     -------
@@ -132,7 +147,7 @@ def effects_table(
                     "n_models": part["model"].nunique(),
                 }
                 if attraction and not tests.own_effects:
-                    found += [{**here, **row} for row in _attraction_rows(part, measure, tests)]
+                    found += [{**here, **row} for row in _attraction_rows(part, measure, tests, people)]
                 else:
                     found += [{**here, **row} for row in _formula_rows(part, measure, factors, tests)]
     _raise_if_all_failed(found)
@@ -146,7 +161,9 @@ def _raise_if_all_failed(found: Sequence[Mapping[str, Any]]) -> None:
         raise errors[0]
 
 
-def _attraction_rows(part: pd.DataFrame, measure: str, tests: Tests) -> Iterator[dict[str, Any]]:
+def _attraction_rows(
+    part: pd.DataFrame, measure: str, tests: Tests, people: Mapping[str, str | None]
+) -> Iterator[dict[str, Any]]:
     """Yield one row per effect and random-effects structure for one model, region and measure."""
     n_models = part["model"].nunique()
     for effect in ATTRACTION_EFFECTS:
@@ -157,7 +174,7 @@ def _attraction_rows(part: pd.DataFrame, measure: str, tests: Tests) -> Iterator
                 "subtraction": effect.subtraction,
                 "structure": structure,
                 "term": effect.term,
-                "human_direction": effect.human_direction if measure.startswith(COMPARABLE) else None,
+                "human_direction": people.get(effect.name) if measure.startswith(COMPARABLE) else None,
             }
             yield {
                 **row,
@@ -180,27 +197,14 @@ def _one_effect(
         raise
     except FitError as error:
         return {**about, "note": f"Not estimable: {error}", "error": error}
-    return {**about, **_coefficient(fitted, effect.term)}
-
-
-def _coefficient(fitted: Fit, term: str) -> dict[str, Any]:
-    """Return the numbers of one coefficient and what the fit says about itself."""
-    about = {"n_obs": fitted.n_obs, "singular": fitted.singular, "note": " ".join(fitted.warnings)}
-    found = fitted.coefficients[fitted.coefficients["term"] == term]
-    if found.empty:
-        return {
-            **about,
-            "note": f"Not estimable: the term {term} is not in the model. {about['note']}".strip(),
-        }
-    numbers = found.iloc[0]
-    return {**{c: numbers[c] for c in ("estimate", "se", "df", "t", "p", "ci_low", "ci_high")}, **about}
+    return {**about, **coefficient(fitted, effect.term)}
 
 
 def _formula_rows(
     part: pd.DataFrame, measure: str, factors: Sequence[str], tests: Tests
 ) -> Iterator[dict[str, Any]]:
     """Yield one row per coefficient of the user's formula (or of the full factorial one)."""
-    response, fixed = _split_formula(tests.formula or f"y ~ {' * '.join(factors)}")
+    response, fixed = formula_parts(tests.formula or f"y ~ {' * '.join(factors)}")
     if response not in ("y", measure):
         return
     ordered = part.assign(
@@ -222,26 +226,16 @@ def _formula_rows(
                     "structure": structure,
                     "random_effects": random_effects,
                 }
-                yield {**about, "formula": formula, **_coefficient(fitted, term)}
+                yield {**about, "formula": formula, **coefficient(fitted, term)}
 
 
 def _check_response(measures: Sequence[str], tests: Tests) -> None:
     """Raise UnknownNameError if the user's formula is about something that was not measured."""
-    response = _split_formula(tests.formula)[0] if tests.formula else "y"
+    response = formula_parts(tests.formula)[0] if tests.formula else "y"
     if response not in ("y", *measures):
         raise UnknownNameError(
             "measure column", response, ["y", *measures], "(y stands for each measure in turn)"
         )
-
-
-def _split_formula(formula: str) -> tuple[str, str]:
-    if formula.count("~") != 1:
-        raise FormulaError(
-            f"The formula {formula!r} needs one '~' between the measure (or y, for each measure) and the "
-            "predictors, as in 'y ~ attachment * length'."
-        )
-    response, fixed = formula.split("~")
-    return response.strip(), fixed.strip()
 
 
 def _structures(fixed: str, factors: Sequence[str], n_models: int) -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@ import pandas as pd
 from psymem._version import __version__
 from psymem.designs.effects import AS_PUBLISHED, ATTRACTION_EFFECTS, BY_ITEM_SLOPES
 from psymem.designs.rows import CRITICAL
+from psymem.designs.supertags import block_sentence
 from psymem.measures.attention import split_column
 
 if TYPE_CHECKING:
@@ -76,7 +77,9 @@ def listing(names: list[str]) -> str:
 
 def methods_paragraph(result: FactorialResult) -> str:
     """Describe what was done in the words of a methods section."""
-    return " ".join([_materials(result), _models(result), _measures(result), _statistics(result)])
+    return " ".join(
+        [_materials(result), _models(result), _measures(result), _statistics(result), _people(result)]
+    ).strip()
 
 
 def _materials(result: FactorialResult) -> str:
@@ -101,9 +104,10 @@ def _materials(result: FactorialResult) -> str:
 def _models(result: FactorialResult) -> str:
     described = [
         f"{family} ({len(names)} trained instances)" if len(names) > 1 else family
-        for family, names in result.instances.items()
+        for family, names in result.families.items()
     ]
-    return f"Sentences were read word by word by {listing(described)} with psymem {__version__}."
+    text = f"Sentences were read word by word by {listing(described)} with psymem {__version__}."
+    return f"{text} {block_sentence(result.blocks)}".strip()
 
 
 def _measures(result: FactorialResult) -> str:
@@ -135,6 +139,12 @@ def _statistics(result: FactorialResult) -> str:
         text + " P-values are given uncorrected and with the correction of Holm (1979) over the effects of a "
         "measure. Intervals in figures are within-item (Cousineau, 2005; Morey, 2008)."
     )
+
+
+def _people(result: FactorialResult) -> str:
+    from psymem.designs.human_report import human_methods
+
+    return human_methods(result.human) if result.human is not None else ""
 
 
 def which_to_cite(result: FactorialResult) -> str:

@@ -19,6 +19,8 @@ MEASURE_LABELS = {
     "relative_attention": "relative attention",
     "attention_entropy_bits": "attention entropy (bits)",
     "percent_judged_implausible": "judged implausible (%)",
+    "percent_rejected": "rejected (judgement 1, %)",
+    "mean_rt_ms": "response time (ms)",
 }
 """Measure column -> what an axis says."""
 

@@ -295,3 +295,99 @@ def test_table_without_p_values_fits_eighty_columns(finished):
     printed = console.export_text()
     assert "…" not in printed
     assert max(map(len, printed.splitlines())) <= 80
+
+
+def test_people_s_own_trials(stimuli, tmp_path):
+    trials = items()[["item", "condition"]].merge(pd.DataFrame({"subject": ["s1", "s2", "s3"]}), how="cross")
+    number = pd.Series(range(len(trials)))
+    trials["rt_ms"] = 500 + 37 * (number % 11) - 60 * trials["condition"].isin(["B", "D", "F"])
+    trials.to_csv(tmp_path / "trials.csv", index=False)
+    out = tmp_path / "out"
+    printed = invoke(
+        "-m",
+        "toy",
+        "--stimuli",
+        stimuli,
+        "--measure",
+        "surprisal",
+        "--human",
+        tmp_path / "trials.csv",
+        "--out",
+        out,
+    )
+    assert "humans: ms\n" in printed
+    assert "humans, predicted by: ms per standard deviation" in printed
+    assert "Your trials: 120 of 120 analysed, 3 subjects, 5 items." in printed
+    effects = pd.read_csv(out / "human_effects.csv")
+    means = trials.groupby("condition")["rt_ms"].mean()
+    assert effects["estimate"][0] == pytest.approx(means["B"] - means["A"])
+    about = json.loads((out / "human_predictors.json").read_text(encoding="utf-8"))
+    assert about["human"]["path"] == str(tmp_path / "trials.csv")
+    assert about["rows"] == 1
+    report = (out / "report.html").read_text(encoding="utf-8")
+    assert "People's responses" in report
+    assert "The responses of 3 subjects to 5 items, 120 trials, were response times (ms)." in report
+    assert "judged implausible" not in report
+    plotted = pd.read_csv(out / "attraction_plotted.csv")
+    assert set(plotted.loc[plotted["panel"] == "humans", "measure"]) == {"mean_rt_ms"}
+
+
+def test_judgements_without_a_binomial_engine_are_labelled_everywhere(stimuli, tmp_path):
+    trials = items()[["item", "condition"]].merge(pd.DataFrame({"subject": ["s1", "s2", "s3"]}), how="cross")
+    trials["judgement"] = [int(i * 7 % 5 > 1) for i in range(len(trials))]
+    trials.to_csv(tmp_path / "trials.csv", index=False)
+    out = tmp_path / "out"
+    printed = invoke(
+        "-m",
+        "toy",
+        "--stimuli",
+        stimuli,
+        "--measure",
+        "surprisal",
+        "--human",
+        tmp_path / "trials.csv",
+        "--out",
+        out,
+    )
+    label = "proportion (linear probability model, an approximation)"
+    warned = "Judgements were fitted by a linear probability model, an approximation"
+    assert label in printed
+    assert warned in printed
+    for name in ("human_effects", "human_predictors"):
+        assert set(pd.read_csv(out / f"{name}.csv")["scale"]) == {label}
+    report = (out / "report.html").read_text(encoding="utf-8")
+    assert label in report
+    assert warned in report
+
+
+def test_trials_are_refused_before_anything_is_read(stimuli, tmp_path):
+    trials = tmp_path / "trials.csv"
+    trials.write_text("subject,item,condition,rt_ms\ns1,1,Z,400\n", encoding="utf-8")
+    assert message("-m", "toy", "--stimuli", stimuli, "--human", trials, "--out", tmp_path / "out") == (
+        "trials.csv, row 2, column 'condition': item '1' has no condition 'Z'. The item set has A, B, C, D, E, F, G, H."
+    )
+    assert message("-m", "toy", "--stimuli", stimuli, "--human-engine", "lme4") == (
+        "--human-response and --human-engine say how trials are fitted; give them with --human."
+    )
+
+
+def test_the_supertag_weight_selects_instances(stimuli, small_checkpoint_writer, tmp_path):
+    folder = small_checkpoint_writer(tmp_path / "plain")
+    card = folder / "card.toml"
+    card.write_text(card.read_text(encoding="utf-8") + "\n[objective]\nalpha = 0.0\n", encoding="utf-8")
+    common = (
+        "--model",
+        folder,
+        "--stimuli",
+        stimuli,
+        "--measure",
+        "surprisal",
+        "--keep-oov",
+        "--out",
+        tmp_path / "out",
+    )
+    printed = invoke(*common, "--supertag-weight", 0, "--json")
+    assert json.loads(printed)["models"] == [str(folder)]
+    assert message(*common, "--supertag-weight", 5) == (
+        f"No model was trained with the supertag weight 5 ({folder}: 0)."
+    )
