@@ -18,7 +18,7 @@ from psymem.designs.contrasts import contrasts_of
 from psymem.designs.effects import PUBLISHED_DIRECTIONS
 from psymem.designs.human import HumanAnalysis, HumanSource, analyse_human
 from psymem.designs.plotted import plotted_means
-from psymem.designs.reading import Reading, scoring_run
+from psymem.designs.reading import Reading, item_set_facts, scoring_run
 from psymem.designs.rows import (
     CRITICAL,
     covariates_of,
@@ -280,7 +280,6 @@ def attraction(
     >>> result.effects[["measure", "effect", "estimate", "p", "consistent"]]  # doctest: +SKIP
     """
     from psymem.data.stimuli import read_item_set
-    from psymem.designs.reading import item_set_facts
     from psymem.outputs import check_writable
 
     if out is not None:
