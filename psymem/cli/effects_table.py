@@ -46,7 +46,8 @@ def print_result(result: FactorialResult, folder: Path) -> None:
         for head, measures in blocks.items():
             block = part[part["measure"].isin(measures)]
             name = f"{model}, head {head}" if head else str(model)
-            console.print(effects_table(block, name, str(region), with_p=console.width >= FULL_TABLE))
+            console.print(table_title(block, name, str(region)), markup=False, soft_wrap=True)
+            console.print(effects_table(block, with_p=console.width >= FULL_TABLE))
     if result.human is not None:
         from psymem.cli.human_table import print_human
 
@@ -60,18 +61,24 @@ def print_result(result: FactorialResult, folder: Path) -> None:
         console.print(line, markup=False, soft_wrap=True)
 
 
-def effects_table(effects: pd.DataFrame, model: str, region: str = CRITICAL, *, with_p: bool = True) -> Table:
+def table_title(effects: pd.DataFrame, model: str, region: str) -> str:
+    """Return the line above a table: the model, how many instances, and the region if not the critical one.
+
+    A line of its own, since a table wraps its title to its width, in the middle of a folder's name.
+    """
+    n_models = int(effects["n_models"].iloc[0])
+    instances = f" ({n_models} instances)" if n_models > 1 else ""
+    place = "" if region == CRITICAL else f", {region}"
+    return f"{model}{instances}{place}"
+
+
+def effects_table(effects: pd.DataFrame, *, with_p: bool = True) -> Table:
     """Return the table of one model: per measure estimate, stars, p, and agreement with people."""
     from rich import box
     from rich.table import Table
 
     measures = list(dict.fromkeys(effects["measure"]))
-    place = "" if region == CRITICAL else f", {region}"
-    n_models = int(effects["n_models"].iloc[0])
-    instances = f" ({n_models} instances)" if n_models > 1 else ""
-    table = Table(
-        title=f"{model}{instances}{place}", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), title_justify="left"
-    )
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("Effect", no_wrap=True)
     compared = bool(effects["human_direction"].notna().any())
     if compared:

@@ -30,6 +30,7 @@ def weights() -> Path:
 
 @pytest.mark.slow
 @pytest.mark.shared
+@pytest.mark.extra
 def test_verbs_of_the_published_items(weights, shared):
     folder = shared / "data" / "stimuli" / "laurinavichyute_malsburg_2022_exp3"
     with (folder / "exp3_no_compounds.csv").open(encoding="utf-8", newline="") as file:

@@ -291,7 +291,7 @@ def test_table_without_p_values_fits_eighty_columns(finished):
 
     effects = pd.read_csv(finished[1] / "effects.csv")
     console = Console(width=80, record=True, file=open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
-    console.print(effects_table(effects, "toy", with_p=False))
+    console.print(effects_table(effects, with_p=False))
     printed = console.export_text()
     assert "…" not in printed
     assert max(map(len, printed.splitlines())) <= 80

@@ -106,6 +106,7 @@ def test_maximum_likelihood_is_not_reml(rscript, model, monkeypatch):
 
 
 @pytest.mark.r
+@pytest.mark.extra
 @pytest.mark.parametrize("reml", [True, False])
 def test_pymer4_and_rscript_give_the_same(rscript, model, monkeypatch, reml):
     if r_bridge._pymer4_problem() is not None:
