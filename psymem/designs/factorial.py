@@ -17,7 +17,15 @@ import pandas as pd
 from psymem.designs import means as means_of
 from psymem.designs.contrasts import contrasts_of
 from psymem.designs.plotted import plotted_means
-from psymem.designs.rows import CRITICAL, leave_out_items, model_family, out_of_vocabulary, region_rows
+from psymem.designs.rows import (
+    CRITICAL,
+    leave_out_items,
+    model_family,
+    out_of_vocabulary,
+    refuse_own_names,
+    refuse_single_item,
+    region_rows,
+)
 from psymem.designs.significance import Tests, effects_table
 
 if TYPE_CHECKING:
@@ -149,6 +157,8 @@ def analyse(
     """
     tests, about = tests or Tests(), dict(about or {})
     kept, left_out = (scores, out_of_vocabulary(scores)) if keep_oov else leave_out_items(scores)
+    refuse_own_names(factors, measures)
+    refuse_single_item(kept, left_out if not keep_oov else left_out.head(0))
     covariates = _covariates(kept, tests.formula, [*factors, *measures])
     rows = region_rows(kept.assign(**covariates), measures, factors, list(covariates))
     blocks = BLOCKS if attraction else ()
