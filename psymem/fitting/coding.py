@@ -36,9 +36,9 @@ def model_matrix(
     """
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # refused below, with the row
         values = [evaluate(factor, columns) for factor in terms.factors]
-    for factor, value in zip(terms.factors, values, strict=True):
-        _refuse_not_finite(deparse(factor), value, columns)
     labels = [deparse(factor) for factor in terms.factors]
+    for label, value in zip(labels, values, strict=True):
+        _refuse_not_finite(label, value, columns)
     full = _full_dummies(terms, values)
     n = len(columns.rows)
     pieces: list[np.ndarray] = []
