@@ -87,11 +87,20 @@ def read_delimited(path: str | Path, *, separator: str | None = None, quoting: b
     return Delimited(frame, path, separator, tuple(notes))
 
 
-def read_table(path: str | Path, *, separator: str | None = None, quoting: bool = True) -> pd.DataFrame:
+def read_table(
+    path: str | Path, *, separator: str | None = None, quoting: bool = True, file_rows: bool = False
+) -> pd.DataFrame:
     """Read a delimited file and turn the columns that hold only numbers into numbers.
 
     In a numeric column "NA", "NaN" and "" are missing; text columns keep every cell as it is. Codes
     with padding zeros ("007") stay text. Decimal commas are read in files that are not separated by commas.
+
+    Parameters
+    ----------
+    path, separator, quoting
+        As `read_delimited`.
+    file_rows
+        Keep the file's row numbers as index (named ``row``), so that messages about a cell can name them.
 
     Returns
     -------
@@ -106,7 +115,9 @@ def read_table(path: str | Path, *, separator: str | None = None, quoting: bool 
     read = read_delimited(path, separator=separator, quoting=quoting)
     notes = list(read.notes)
     columns = {c: _numbers_or_text(read, c, notes) for c in read.frame.columns}
-    frame = pd.DataFrame(columns, index=read.frame.index).reset_index(drop=True)
+    frame = pd.DataFrame(columns, index=read.frame.index)
+    if not file_rows:
+        frame = frame.reset_index(drop=True)
     frame.attrs["notes"] = notes
     return frame
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -135,9 +135,13 @@ def load_model(path: Path, name: str, config: Any, device: str, dtype: str) -> L
     safe: dict[str, Any] = {} if path.is_file() else {"use_safetensors": True}
     try:
         with without_progress_bar():
-            network: Any = AutoModelForCausalLM.from_pretrained(**source, **safe, dtype=PRECISIONS[dtype])
+            network: Any
+            network, loading = AutoModelForCausalLM.from_pretrained(
+                **source, **safe, dtype=PRECISIONS[dtype], output_loading_info=True
+            )
     except Exception as error:  # transformers raises many kinds
         raise CheckpointError(f"The weights of {name} cannot be loaded: {_first_line(error)}") from error
+    _refuse_missing(name, config, loading["missing_keys"])
     try:
         network = network.to(device).eval()
     except (RuntimeError, AssertionError) as error:
@@ -150,6 +154,17 @@ def load_model(path: Path, name: str, config: Any, device: str, dtype: str) -> L
         layers=getattr(config, "num_hidden_layers", 0),
         heads=getattr(config, "num_attention_heads", 0) or 0,
     )
+
+
+def _refuse_missing(name: str, config: Any, missing: Iterable[str]) -> None:
+    """Raise CheckpointError if weights were not in the files: transformers fills them with random numbers."""
+    lacking = sorted(missing)
+    if lacking:
+        raise CheckpointError(
+            f"The files of {name} lack {len(lacking)} weights of the architecture that its config.json names "
+            f"({config.model_type}), the first is {lacking[0]}. The configuration and the weights do not belong "
+            "together, or the model was saved without its output layer: copy or download it again."
+        )
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from psymem.backends.base import Progress, check_texts, sentence_case, text_name
 from psymem.backends.batching import batches_by_length, shared_states
 from psymem.backends.expectation import expect
 from psymem.checkpoints import Checkpoint, describe
-from psymem.errors import ModelError
+from psymem.errors import CheckpointError, ModelError
 from psymem.models.storage import MAX_TOKENS, StoredModel, architecture_named, load_checkpoint
 from psymem.trace import Trace
 
@@ -52,7 +52,7 @@ class RecurrentBackend:
         config = self.checkpoint.config
         self.architecture = architecture_named(self.checkpoint)
         self.provides = self.architecture.provides(config)
-        self.max_tokens = int(config.get("max_position_embeddings", MAX_TOKENS)) - bos
+        self.max_tokens = _longest(self.checkpoint) - bos
         self.max_words: int | None = self.max_tokens
         self._pieces: dict[str, tuple[list[str], list[int]]] = {}
 
@@ -223,3 +223,14 @@ class RecurrentBackend:
         logits = self.stored.network.output(hidden)
         logits[:, list(self.stored.config.get("unpredictable_ids", ()))] = torch.finfo(logits.dtype).min
         return logits
+
+
+def _longest(checkpoint: Checkpoint) -> int:
+    """Return the longest input in tokens; raises CheckpointError if the configuration has no such number."""
+    given = checkpoint.config.get("max_position_embeddings", MAX_TOKENS)
+    if not isinstance(given, int) or given < 2:
+        raise CheckpointError(
+            f"{checkpoint.path / 'config.json'}: 'max_position_embeddings' is {given!r}; a whole number of at least 2 "
+            "was expected. Copy or download the model again."
+        )
+    return given

@@ -18,7 +18,7 @@ def read_rows(path: Path, quiet: bool) -> pd.DataFrame:
     """Read a table, saying on standard error what was normalised."""
     from psymem.delimited import read_table
 
-    frame = read_table(path)
+    frame = read_table(path, file_rows=True)
     if not quiet:
         for note in frame.attrs.get("notes", ()):
             typer.echo(note, err=True)

@@ -25,6 +25,8 @@ from psymem.designs.rows import (
     leave_out_items,
     model_family,
     out_of_vocabulary,
+    refuse_own_names,
+    refuse_single_item,
     region_rows,
 )
 from psymem.designs.significance import Tests, effects_table
@@ -179,6 +181,8 @@ def analyse(
     """
     tests, about = tests or Tests(), dict(about or {})
     kept, left_out = (scores, out_of_vocabulary(scores)) if keep_oov else leave_out_items(scores)
+    refuse_own_names(factors, measures)
+    refuse_single_item(kept, left_out if not keep_oov else left_out.head(0))
     covariates = covariates_of(kept, tests.formula, [*factors, *measures])
     weights = supertag_weights(about.get("models", ()))
     divided = weight_blocks(scores["model"].unique(), weights)

@@ -85,6 +85,38 @@ def leave_out_items(scores: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     return kept, left_out
 
 
+OWN_COLUMNS = (
+    "model, region, measure, effect, value, analysed, oov, mean, sd, spread, centred, everything, ci_low, ci_high, "
+    "item_ci_low, item_ci_high, n_items, interval, _region"
+).split(", ")
+"""Names of columns of the tables of results, which a factor cannot have."""
+
+
+def refuse_own_names(factors: Sequence[str], measures: Sequence[str]) -> None:
+    """Raise DataError if a factor is called like a column of the results."""
+    taken = [f for f in factors if f in (*OWN_COLUMNS, *measures)]
+    if taken:
+        raise DataError(
+            f"The items have a factor called {taken[0]!r}, a name that the tables of results use themselves. "
+            "Rename this column of the items file."
+        )
+
+
+def refuse_single_item(scores: pd.DataFrame, left_out: pd.DataFrame) -> None:
+    """Raise DataError if fewer than two items can be analysed, naming those that were left out."""
+    items = list(scores["item"].unique())
+    if len(items) > 1:
+        return
+    words = ", ".join(sorted(left_out["word"].unique()))
+    why = (
+        f" {left_out['item'].nunique()} left out for words outside the vocabulary: {words}." if words else ""
+    )
+    raise DataError(
+        f"There is one item to analyse ({items[0]!r}); effects are tested over items, so at least two are needed.{why}"
+        + (" Keep such items with --keep-oov, or use other words." if words else "")
+    )
+
+
 def region_rows(
     scores: pd.DataFrame, measures: Sequence[str], factors: Sequence[str], covariates: Sequence[str] = ()
 ) -> pd.DataFrame:

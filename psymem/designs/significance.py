@@ -204,7 +204,8 @@ def _formula_rows(
     part: pd.DataFrame, measure: str, factors: Sequence[str], tests: Tests
 ) -> Iterator[dict[str, Any]]:
     """Yield one row per coefficient of the user's formula (or of the full factorial one)."""
-    response, fixed = formula_parts(tests.formula or f"y ~ {' * '.join(factors)}")
+    predictors = [quoted(f) for f in factors or ["condition"]]
+    response, fixed = formula_parts(tests.formula or f"y ~ {' * '.join(predictors)}")
     if response not in ("y", measure):
         return
     ordered = part.assign(
@@ -213,7 +214,7 @@ def _formula_rows(
             for f in ("condition", *factors)
         }
     )
-    for structure, random_effects in _structures(fixed, factors, part["model"].nunique()):
+    for structure, random_effects in _structures(fixed, predictors, part["model"].nunique()):
         formula = f"{measure} ~ {fixed}" + (f" + {random_effects}" if structure != AS_GIVEN else "")
         fitted = fit(
             ordered, formula, engine=tests.engine, levels=dict(tests.levels), contrasts=dict(tests.contrasts)
@@ -227,6 +228,11 @@ def _formula_rows(
                     "random_effects": random_effects,
                 }
                 yield {**about, "formula": formula, **coefficient(fitted, term)}
+
+
+def quoted(column: str) -> str:
+    """Write a column name as a formula takes it, in backquotes where it is not a plain name."""
+    return column if re.fullmatch(r"[^\W\d][\w.]*", column) else f"`{column}`"
 
 
 def _check_response(measures: Sequence[str], tests: Tests) -> None:

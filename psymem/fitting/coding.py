@@ -34,8 +34,11 @@ def model_matrix(
     FitError
         If a factor has a single level.
     """
-    values = [evaluate(factor, columns) for factor in terms.factors]
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # refused below, with the row
+        values = [evaluate(factor, columns) for factor in terms.factors]
     labels = [deparse(factor) for factor in terms.factors]
+    for label, value in zip(labels, values, strict=True):
+        _refuse_not_finite(label, value, columns)
     full = _full_dummies(terms, values)
     n = len(columns.rows)
     pieces: list[np.ndarray] = []
@@ -51,6 +54,20 @@ def model_matrix(
         names += suffixes
         assign += [k] * len(suffixes)
     return (pieces[0] if len(pieces) == 1 else np.hstack(pieces)), tuple(names), tuple(assign)
+
+
+def _refuse_not_finite(label: str, value: Value, columns: Columns) -> None:
+    """Raise FitError if arithmetic in the formula overflowed or divided by zero, naming the row."""
+    if isinstance(value, Factor):
+        return
+    wrong = ~np.isfinite(value.matrix).all(axis=1)
+    if wrong.any():
+        first = int(np.flatnonzero(wrong)[0])
+        raise FitError(
+            f"{label} is not a finite number in row {columns.rows[first]} ({int(wrong.sum())} such "
+            f"value{'s' if wrong.sum() > 1 else ''} in all). Leave such rows out with where, or transform the "
+            "column first."
+        )
 
 
 def _full_dummies(terms: Terms, values: list[Value]) -> set[tuple[int, int]]:

@@ -11,6 +11,9 @@ import pandas as pd
 from psymem.errors import FitError
 from psymem.fitting.transforms import Factor, Numbers, Value
 
+LARGEST = 1e100
+"""Responses beyond this size (or all below its inverse) are refused: sums of squares would leave the floating range."""
+
 MOSTLY_NUMBERS = 0.5
 """A text column in which more than this share of values are numbers is taken for a damaged column of numbers."""
 
@@ -98,6 +101,7 @@ def as_predictor(column: pd.Series, order: tuple[str, ...] | None, categorical: 
         raise FitError(
             f"Column {column.name!r} holds dates or durations; turn it into numbers, for example days or ms."
         )
+    _refuse_comma_numbers(column)
     _refuse_damaged_numbers(column)
     return as_factor(column)
 
@@ -107,6 +111,18 @@ def _refuse_damaged_numbers(column: pd.Series) -> None:
     wrong = pd.to_numeric(values, errors="coerce").isna().to_numpy()
     if len(values) and 0 < wrong.mean() < MOSTLY_NUMBERS:
         _raise_text(column, values[wrong].iloc[0])
+
+
+def _refuse_comma_numbers(column: pd.Series) -> None:
+    """Raise FitError for a column of numbers in which commas mark decimals or thousands."""
+    values = pd.Series(pd.unique(column.dropna())).astype(str)
+    with_comma = values[values.str.contains(",", regex=False)]
+    if len(with_comma) and pd.to_numeric(values.str.replace(",", ""), errors="coerce").notna().all():
+        row = column.index[int(np.flatnonzero((column.astype(str) == with_comma.iloc[0]).to_numpy())[0])]
+        raise FitError(
+            f"Column {column.name!r} has {with_comma.iloc[0]!r} in row {row}, a number with a comma, which may mark "
+            "decimals or thousands. Write decimals with a point and thousands with nothing."
+        )
 
 
 def as_response(column: pd.Series, family: str) -> tuple[np.ndarray, str]:
@@ -120,7 +136,9 @@ def as_response(column: pd.Series, family: str) -> tuple[np.ndarray, str]:
         If it holds text (the first such row is named), or more than two categories.
     """
     if _is_number(column):
-        return column.to_numpy(dtype=float, na_value=np.nan), ""
+        numbers = column.to_numpy(dtype=float, na_value=np.nan)
+        _refuse_outside_family(column, numbers, family)
+        return numbers, ""
     if _is_boolean(column) or family == "binomial":
         factor = as_factor(column)
         if len(factor.levels) > 2:
@@ -136,12 +154,47 @@ def as_response(column: pd.Series, family: str) -> tuple[np.ndarray, str]:
     return pd.to_numeric(column.astype(object), errors="coerce").to_numpy(dtype=float), ""
 
 
+def _refuse_outside_family(column: pd.Series, values: np.ndarray, family: str) -> None:
+    """Raise FitError if a number cannot come from the family's distribution, naming the row."""
+    if family == "gaussian":
+        return
+    finite = np.isfinite(values)
+    if family == "binomial":
+        wrong, expected = finite & ((values < 0) | (values > 1)), "0 and 1"
+    else:
+        wrong, expected = finite & ((values < 0) | (values != np.floor(values))), "counts: 0, 1, 2, ..."
+    if wrong.any():
+        first = int(np.flatnonzero(wrong)[0])
+        raise FitError(
+            f"The response {column.name!r} is {values[first]:g} in row {column.index[first]}; a {family} model needs "
+            f"{expected}. For other numbers leave the family out."
+        )
+
+
 def _raise_text(column: pd.Series, value: Any) -> None:
     row = column.index[int(np.flatnonzero((column == value).to_numpy())[0])]
     raise FitError(
         f"Column {column.name!r} has the text {str(value)!r} in row {row}, where a number is expected. "
         "Correct it, or leave the cell empty if the value is missing."
     )
+
+
+def row_numbers(frame: pd.DataFrame) -> np.ndarray:
+    """Return what messages call each row: the file's row numbers where the index is named "row", else 1, 2, ..."""
+    if frame.index.name == "row" and pd.api.types.is_integer_dtype(frame.index):
+        return frame.index.to_numpy()
+    return np.arange(1, len(frame) + 1)
+
+
+def refuse_extreme(name: str, values: np.ndarray, rows: np.ndarray) -> None:
+    """Raise FitError if squares of a response would overflow, or vanish beside its own spread."""
+    sizes = np.abs(values)
+    first = int(sizes.argmax()) if len(values) else 0
+    if len(values) and (sizes[first] > LARGEST or 0 < sizes[first] < 1 / LARGEST):
+        raise FitError(
+            f"{name!r} reaches {values[first]:g} (row {rows[first]}), too {'large' if sizes[first] > 1 else 'small'} "
+            "to be squared on a computer. Correct the value, or measure it in another unit."
+        )
 
 
 def refuse_infinite(name: str, values: np.ndarray, rows: np.ndarray) -> None:

@@ -12,7 +12,16 @@ import pandas as pd
 
 from psymem.errors import FitError
 from psymem.fitting.coding import independent_columns, model_matrix
-from psymem.fitting.columns import as_factor, as_predictor, as_response, cross, drop_unused, refuse_infinite
+from psymem.fitting.columns import (
+    as_factor,
+    as_predictor,
+    as_response,
+    cross,
+    drop_unused,
+    refuse_extreme,
+    refuse_infinite,
+    row_numbers,
+)
 from psymem.fitting.contrasts import TREATMENT, Contrast
 from psymem.fitting.expression import deparse, names
 from psymem.fitting.formula import Bar, ParsedFormula, parse_formula
@@ -153,17 +162,20 @@ def build(frame: pd.DataFrame, spec: FitSpec) -> ModelData:
         raise FitError(
             f"There is no row to fit: {f'none satisfies {spec.where!r}' if spec.where else 'the table is empty'}."
         )
+    numbered = row_numbers(frame)
     table = (
         frame[list(dict.fromkeys(parsed.columns))]
         .iloc[rows if spec.where else slice(None)]
-        .set_axis(rows + 1)
+        .set_axis(numbered[rows])
     )
     values, groups, response_values = _read(table, parsed, spec, notes)
     complete, dropped[MISSING] = _complete(values, groups, response_values, spec)
-    memory = _memory(parsed, values, response_values, rows)
+    memory = _memory(parsed, values, response_values, numbered[rows])
     rows = rows[complete]
     columns = Columns(
-        {name: _select(name, v, complete, rows) for name, v in values.items()}, rows + 1, memory
+        {name: _select(name, v, complete, numbered[rows]) for name, v in values.items()},
+        numbered[rows],
+        memory,
     )
     selected = {name: v[complete] for name, v in response_values.items()}
     response = _response(parsed, selected, columns)
@@ -222,7 +234,7 @@ def _memory(
     parsed: ParsedFormula, values: Mapping[str, Value], response: Mapping[str, np.ndarray], rows: np.ndarray
 ) -> dict[str, Any]:
     """Return what scale() and center() find in the rows selected, incomplete ones included."""
-    found = Columns({**{name: Numbers(raw[:, None]) for name, raw in response.items()}, **values}, rows + 1)
+    found = Columns({**{name: Numbers(raw[:, None]) for name, raw in response.items()}, **values}, rows)
     factors = [*parsed.fixed.factors, *(factor for bar in parsed.bars for factor in bar.terms.factors)]
     look_ahead([parsed.response, *factors], found)
     return found.memory
@@ -261,7 +273,7 @@ def _select(name: str, value: Value, complete: np.ndarray, rows: np.ndarray) -> 
     if isinstance(value, Factor):
         return drop_unused(Factor(value.codes[complete], value.levels))
     chosen = value.matrix if len(rows) == len(value.matrix) else value.matrix[complete]
-    refuse_infinite(name, chosen[:, 0], rows + 1)
+    refuse_infinite(name, chosen[:, 0], rows)
     return Numbers(chosen)
 
 
@@ -274,6 +286,7 @@ def _response(parsed: ParsedFormula, selected: Mapping[str, np.ndarray], columns
     )
     response = number(parsed.response, own)
     refuse_infinite(deparse(parsed.response), response, columns.rows)
+    refuse_extreme(deparse(parsed.response), response, columns.rows)
     return response
 
 

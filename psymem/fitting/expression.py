@@ -150,8 +150,18 @@ class _Parser:
         if kind != "end":
             expected = "an operator" if text != ")" else "the end, since no parenthesis is open"
             hint = " Equality is written '=='." if text == "=" else ""
+            if kind == "name" and "~" in self.source[:position]:
+                hint = self._backquote_hint(position)
             raise mark(self.source, position, f"expected {expected}, found {text!r}.{hint}", self.what)
         return node
+
+    def _backquote_hint(self, position: int) -> str:
+        """Say how to write a column such as ``1st`` or ``my factor``, if that may be what stands before `position`."""
+        before = re.search(r"[\w.]+ *$", self.source[:position])
+        after = re.match(r"[\w.]+", self.source[position:])
+        if before is None or after is None:
+            return ""
+        return f" If this is a column name, put it in backquotes: `{before[0]}{after[0]}`."
 
     def _tokens(self) -> Iterator[tuple[str, str, int]]:
         position = 0

@@ -93,5 +93,9 @@ def make_spec(
 ) -> FitSpec:
     """Make a FitSpec from what a user types: any sequences of levels, contrast names or matrices."""
     ordered = {column: tuple(str(v) for v in values) for column, values in (levels or {}).items()}
+    for column, order in ordered.items():
+        twice = [level for k, level in enumerate(order) if level in order[:k]]
+        if twice:
+            raise FitError(f"The levels of {column!r} name {twice[0]!r} twice; give each level once.")
     coded = {column: as_contrast(column, value) for column, value in (contrasts or {}).items()}
     return FitSpec(formula=formula, levels=ordered, contrasts=coded, **options)

@@ -62,6 +62,13 @@ class DataSettings:
     longest: int = 64
     vocabulary: VocabularyRule = field(default_factory=VocabularyRule)
 
+    def __post_init__(self) -> None:
+        """Refuse a length that leaves no word to predict."""
+        if self.longest < 2:
+            raise TrainingError(
+                f"--longest has to be at least 2 (a word after the sentence start), not {self.longest}."
+            )
+
 
 def train_cbr_rnn(
     data: DataSettings,

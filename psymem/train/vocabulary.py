@@ -38,6 +38,17 @@ class VocabularyRule:
     also_from: tuple[Path, ...] = ()
     also_minimum_count: int = 5
 
+    def __post_init__(self) -> None:
+        """Refuse counts below 1, in words."""
+        options = {
+            "vocabulary-size": self.size,
+            "minimum-count": self.minimum_count,
+            "also-minimum-count": self.also_minimum_count,
+        }
+        for option, given in options.items():
+            if given < 1:
+                raise TrainingError(f"--{option} has to be at least 1, not {given}.")
+
 
 def choose_vocabulary(files: list[Path], rule: VocabularyRule) -> Tokenizer:
     """Return the tokenizer over the word types that `rule` picks from `files`.

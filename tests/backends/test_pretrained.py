@@ -194,3 +194,25 @@ def test_damage_is_named(folder, tmp_path):
     weights.unlink()
     with pytest.raises(CheckpointError, match=r"^The weights of \S+ cannot be loaded: "):
         load_backend(copy).read(SENTENCE)
+
+
+def test_weights_of_another_architecture_are_not_made_up(folder, tmp_path):
+    from safetensors.torch import load_file, save_file
+
+    copy = tmp_path / "model"
+    shutil.copytree(folder, copy)
+    weights = load_file(copy / "model.safetensors")
+    lost = min(name for name in weights if "norm" in name or "ln_" in name)
+    save_file(
+        {name: tensor for name, tensor in weights.items() if name != lost},
+        copy / "model.safetensors",
+        metadata={"format": "pt"},
+    )
+    with pytest.raises(CheckpointError) as raised:
+        load_backend(copy).read(SENTENCE)
+    kind = "llama" if "layernorm" in lost or "model." in lost else "gpt2"
+    assert str(raised.value) == (
+        f"The files of {copy} lack 1 weights of the architecture that its config.json names ({kind}), the first is "
+        f"{lost}. The configuration and the weights do not belong together, or the model was saved without its "
+        "output layer: copy or download it again."
+    )

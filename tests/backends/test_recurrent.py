@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+
 import numpy as np
 import pytest
 import torch
@@ -9,7 +12,7 @@ import torch
 from psymem.backends import expectation
 from psymem.backends.batching import batches_by_length, shared_states
 from psymem.backends.recurrent import RecurrentBackend
-from psymem.errors import ModelError
+from psymem.errors import CheckpointError, ModelError
 from psymem.models.storage import load_checkpoint
 
 SENTENCE = "The key to the cabinets didn't open , Zanzibar !".split()
@@ -122,3 +125,19 @@ def test_sentences_that_begin_alike_share_their_states():
     where, states = shared_states(texts[:2], bos=False)
     assert where.tolist() == [[0, 0], [0, 1], [0, 2], [1, 2]]
     assert [s.tolist() for s in states] == [[-1, 0, 1, 2], [-1, 0, 1, 3]]
+
+
+@pytest.mark.parametrize("given", ["x", -1, None, 2.5])
+def test_a_longest_input_that_is_no_number_is_named(small_checkpoint, tmp_path, given):
+    copy = tmp_path / "model"
+    shutil.copytree(small_checkpoint, copy)
+    config = json.loads((copy / "config.json").read_text(encoding="utf-8"))
+    (copy / "config.json").write_text(
+        json.dumps({**config, "max_position_embeddings": given}), encoding="utf-8"
+    )
+    with pytest.raises(CheckpointError) as raised:
+        RecurrentBackend(str(copy))
+    assert str(raised.value) == (
+        f"{copy / 'config.json'}: 'max_position_embeddings' is {given!r}; a whole number of at least 2 was expected. "
+        "Copy or download the model again."
+    )

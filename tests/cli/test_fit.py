@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from psymem.cli.app import build
+from psymem.errors import FitError, PsymemError
 from psymem.fitting.fit import fit
 
 FORMULA = "surprisal ~ attraction + (1|item)"
@@ -118,3 +119,106 @@ def test_bad_input_ends_with_a_message_and_code_2(table, arguments, message):
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
+
+
+def message(*arguments):
+    with pytest.raises(PsymemError) as raised:
+        run(*arguments)
+    return str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("header", "cell", "formula", "expected"),
+    [
+        (
+            "y,x,g",
+            "1,abc,a",
+            "y ~ x + (1|g)",
+            "Column 'x' has the text 'abc' in row 12, where a number is expected. Correct it, or leave the cell empty "
+            "if the value is missing.",
+        ),
+        (
+            "y,x,g",
+            "1,inf,a",
+            "y ~ x + (1|g)",
+            "'x' is infinite in row 12 (1 such value in all). Leave such rows out with where, or mark them as missing.",
+        ),
+        (
+            "y,x,g",
+            "1,-3,a",
+            "y ~ log(x) + (1|g)",
+            "log(x) needs positive values; x is -3 in row 12. Leave such rows out with where, or transform the "
+            "column first.",
+        ),
+        (
+            "y,x,g",
+            "1,1000,a",
+            "y ~ exp(x) + (1|g)",
+            "exp(x) is not a finite number in row 12 (1 such value in all). Leave such rows out with where, or "
+            "transform the column first.",
+        ),
+        (
+            "y,x,g",
+            "1,0,a",
+            "y ~ I(1/x) + (1|g)",
+            "I(1/x) is not a finite number in row 12 (1 such value in all). Leave such rows out with where, or "
+            "transform the column first.",
+        ),
+        (
+            "y,x,g",
+            "1e300,2,a",
+            "y ~ x + (1|g)",
+            "'y' reaches 1e+300 (row 12), too large to be squared on a computer. Correct the value, or measure it in "
+            "another unit.",
+        ),
+        (
+            "y,1st,g",
+            "1,2,a",
+            "y ~ 1st + (1|g)",
+            "The formula does not parse at position 6: expected an operator, found 'st'. If this is a column name, "
+            "put it in backquotes: `1st`.\n    y ~ 1st + (1|g)\n         ^",
+        ),
+    ],
+)
+def test_a_message_names_the_row_as_the_spreadsheet_does(tmp_path, header, cell, formula, expected):
+    rows = [f"{0.5 * k * k},{k + 1},{'abc'[k % 3]}" for k in range(9)]
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join([header, *rows, "", cell]) + "\n", encoding="utf-8")  # row 11 is empty
+    assert message(path, "-f", formula) == expected
+
+
+@pytest.mark.parametrize("written", ["1,000", "0,5"])
+def test_numbers_with_a_comma_are_not_categories(tmp_path, written):
+    path = tmp_path / "rows.csv"
+    path.write_text(f'y,x\n1,7\n2,"{written}"\n4,8\n3,7\n', encoding="utf-8")
+    assert message(path, "-f", "y ~ x") == (
+        f"Column 'x' has '{written}' in row 3, a number with a comma, which may mark decimals or thousands. "
+        "Write decimals with a point and thousands with nothing."
+    )
+
+
+@pytest.mark.parametrize(("family", "needs"), [("binomial", "0 and 1"), ("poisson", "counts: 0, 1, 2, ...")])
+def test_a_response_outside_its_family(tmp_path, family, needs):
+    path = tmp_path / "rows.csv"
+    path.write_text("y,x\n1,7\n0,4\n1.5,8\n0,7\n", encoding="utf-8")
+    assert message(path, "-f", "y ~ x", "--family", family) == (
+        f"The response 'y' is 1.5 in row 4; a {family} model needs {needs}. For other numbers leave the family out."
+    )
+
+
+def test_a_level_given_twice(table):
+    given = "attraction=none,double,none,semantic"
+    assert message(table, "-f", FORMULA, "--levels", given) == (
+        "The levels of 'attraction' name 'none' twice; give each level once."
+    )
+
+
+def test_responses_too_small_to_square(table):
+    frame = pd.read_csv(table)
+    frame["surprisal"] *= 1e-200
+    with pytest.raises(FitError) as raised:
+        fit(frame, FORMULA)
+    assert str(raised.value) == (
+        f"'surprisal' reaches {frame['surprisal'].max():g} (row {frame['surprisal'].argmax() + 1}), too small to be "
+        "squared on a computer. Correct the value, or measure it in another unit."
+    )

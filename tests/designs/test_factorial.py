@@ -12,7 +12,7 @@ from psymem.designs import results_folder, significance
 from psymem.designs.contrasts import contrasts_of
 from psymem.designs.effects import HUMAN_PERCENTAGES
 from psymem.designs.factorial import analyse
-from psymem.errors import OutputError
+from psymem.errors import DataError, OutputError
 
 FACTORS = ["attraction", "violation"]
 MEASURES = ["surprisal_bits", "relative_attention"]
@@ -299,3 +299,54 @@ def test_a_formula_can_name_other_columns_of_the_items(two_instances):
     result = analyse(scores, FACTORS, attraction=True, measures=["surprisal_bits"], tests=tests)
     assert list(result.effects["effect"].unique()) == ["attractiongrammatical", "log_frequency"]
     assert not result.attraction
+
+
+def test_items_without_factors_are_compared_by_condition(two_instances):
+    result = analyse(two_instances, [], attraction=False, measures=["surprisal_bits"], about=ABOUT)
+    assert list(result.effects["effect"].unique()) == [f"condition{c}" for c in "BCDEFGH"]
+
+
+@pytest.mark.parametrize("name", ["my factor", "1st"])
+def test_a_factor_whose_name_is_no_plain_word(two_instances, name):
+    scores = other_design(two_instances)
+    plain = analyse(scores, ["length", "attachment"], attraction=False, measures=["surprisal_bits"])
+    other = analyse(
+        scores.rename(columns={"length": name}),
+        [name, "attachment"],
+        attraction=False,
+        measures=["surprisal_bits"],
+    )
+    assert list(other.effects["effect"].unique()) == [
+        f"`{name}`short",
+        "attachmentlow",
+        f"`{name}`short:attachmentlow",
+    ]
+    columns = ["estimate", "se", "df", "p"]
+    pd.testing.assert_frame_equal(other.effects[columns], plain.effects[columns])
+
+
+@pytest.mark.parametrize("name", ["surprisal_bits", "measure", "value", "analysed", "mean"])
+def test_a_factor_called_like_a_column_of_the_results(two_instances, name):
+    with pytest.raises(DataError) as raised:
+        analyse(two_instances, [name], attraction=False, measures=["surprisal_bits"])
+    assert str(raised.value) == (
+        f"The items have a factor called {name!r}, a name that the tables of results use themselves. "
+        "Rename this column of the items file."
+    )
+
+
+def test_one_item_left(make_scores):
+    scores = make_scores()
+    scores = scores[scores["item"].isin(["1", "2"])]
+    two = scores.assign(oov=scores["item"].eq("2") & scores["condition"].eq("A"))
+    with pytest.raises(DataError) as raised:
+        run(two)
+    assert str(raised.value) == (
+        "There is one item to analyse ('1'); effects are tested over items, so at least two are needed. 1 left out "
+        "for words outside the vocabulary: were. Keep such items with --keep-oov, or use other words."
+    )
+    with pytest.raises(DataError) as raised:
+        run(scores[scores["item"] == "1"])
+    assert str(raised.value) == (
+        "There is one item to analyse ('1'); effects are tested over items, so at least two are needed."
+    )
