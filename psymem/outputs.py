@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import shlex
 import shutil
 import sys
 import tempfile
@@ -182,12 +183,19 @@ def _move_files(source: Path, target: Path) -> None:
 def base_provenance(command: str | None = None) -> dict[str, Any]:
     """Return command, psymem version, package versions, Python and platform."""
     return {
-        "command": command or " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        "command": command or _command_line(),
         "psymem": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
         "packages": {p: v for p in RECORDED_PACKAGES if (v := _version(p))},
     }
+
+
+def _command_line() -> str:
+    """Return the command as one would type it, also where Python ran the package (-m psymem)."""
+    program = Path(sys.argv[0])
+    name = "psymem" if program.name == "__main__.py" and program.parent.name == "psymem" else program.name
+    return shlex.join([name, *sys.argv[1:]])
 
 
 def _version(package: str) -> str | None:

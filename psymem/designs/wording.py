@@ -115,6 +115,20 @@ def _measures(result: FactorialResult) -> str:
     return f"At the critical word we computed {listing(names)}."
 
 
+def _coding(result: FactorialResult) -> str:
+    """Say how factors were coded where the user chose; levels are in the order of the items otherwise."""
+    tests, said = result.tests, []
+    for factor in dict.fromkeys([*tests.levels, *tests.contrasts]):
+        coding = tests.contrasts.get(factor, "treatment")
+        order = ", ".join(map(str, tests.levels.get(factor) or dict.fromkeys(result.scores[factor])))
+        if isinstance(coding, str):
+            said.append(f"{factor} by {coding} coding (levels {order})")
+            continue
+        weights = "; ".join(f"{k}: {', '.join(f'{w:g}' for w in v)}" for k, v in coding.items())
+        said.append(f"{factor} by the weights {weights} (levels {order})")
+    return f" Factors were coded thus: {'; '.join(said)}; others by treatment coding." if said else ""
+
+
 def _statistics(result: FactorialResult) -> str:
     several = any(len(names) > 1 for names in result.instances.values())
     grouping = "items and model instances" if several else "items"
@@ -134,7 +148,9 @@ def _statistics(result: FactorialResult) -> str:
         )
     else:
         shown = result.effects["formula"].dropna().unique()
-        text += f", formula{'s' if len(shown) > 1 else ''} {listing([str(f) for f in shown])}."
+        text += f", formula{'s' if len(shown) > 1 else ''} {listing([str(f) for f in shown])}." + _coding(
+            result
+        )
     return (
         text + " P-values are given uncorrected and with the correction of Holm (1979) over the effects of a "
         "measure. Intervals in figures are within-item (Cousineau, 2005; Morey, 2008)."

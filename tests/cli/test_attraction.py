@@ -153,6 +153,10 @@ def test_another_design_with_formula_levels_and_contrasts(tmp_path):
     assert set(effects["effect"]) == {"attractor_typea", "verb_type1", "attractor_typea:verb_type1"}
     assert "attractor_typea" in printed
     assert "People" not in printed
+    assert (
+        "Factors were coded thus: attractor_type by treatment coding (levels b, a); "
+        "verb_type by sum coding (levels x, y); others by treatment coding."
+    ) in (tmp_path / "o" / "report.html").read_text(encoding="utf-8")
 
 
 # chosen heads ------------------------------------------------------------------------------------------------
