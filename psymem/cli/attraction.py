@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from psymem.designs.factorial import FactorialResult
 
 
+BUNDLED_SET = "attraction-core"
+"""What is run unless the user names items."""
+
+
 def register(app: typer.Typer) -> None:
     """Add the command ``attraction``."""
     app.command("attraction")(attraction)
@@ -25,7 +29,7 @@ def attraction(
         "-m",
         help="A bundled model (cbr-rnn: all its instances), a folder or hub id; may be repeated.",
     ),
-    stimuli: str = typer.Option("attraction-core", help="An item set by name, or a CSV file of your own."),
+    stimuli: str = typer.Option(BUNDLED_SET, help="An item set by name, or a CSV file of your own."),
     measure: list[str] = typer.Option(
         [],
         "--measure",
@@ -81,7 +85,10 @@ def attraction(
         "model, others an approximation that is named as such.",
     ),
     out: Path = typer.Option(
-        None, "--out", "-o", help="Folder for the results. Default: results/attraction/MODEL."
+        None,
+        "--out",
+        "-o",
+        help="Folder for the results. Default: results/attraction/MODEL, or MODEL-on-SET.",
     ),
     seed: int = typer.Option(1, help="Recorded with the results; nothing in this analysis is random."),
     as_json: bool = typer.Option(False, "--json", help="Print the results as JSON instead of a table."),
@@ -110,7 +117,7 @@ def attraction(
         raise PsymemError(
             "--human-response and --human-engine say how trials are fitted; give them with --human."
         )
-    folder = out or results_folder("attraction", model)
+    folder = out or results_folder("attraction", model, "" if stimuli == BUNDLED_SET else stimuli)
     with progress_bar(quiet, "sentences") as progress:
         result = run(
             model,

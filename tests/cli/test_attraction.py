@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -15,6 +16,7 @@ from psymem import cli
 from psymem.backends.load import load_backend
 from psymem.cli.app import build
 from psymem.cli.effects_table import effects_table
+from psymem.cli.folders import results_folder
 from psymem.data.attraction_design import CONDITIONS
 from psymem.errors import PsymemError
 from psymem.measures.relative_attention import RelativeAttention
@@ -395,3 +397,16 @@ def test_the_supertag_weight_selects_instances(stimuli, small_checkpoint_writer,
     assert message(*common, "--supertag-weight", 5) == (
         f"No model was trained with the supertag weight 5 ({folder}: 0)."
     )
+
+
+@pytest.mark.parametrize(
+    ("models", "about", "name"),
+    [
+        (["cbr-rnn"], "", "cbr-rnn"),
+        (["cbr-rnn/1", "toy"], "", "cbr-rnn-1+toy"),
+        (["cbr-rnn"], "lvdm2022-exp3", "cbr-rnn-on-lvdm2022-exp3"),
+        (["cbr-rnn"], "my/items.csv", "cbr-rnn-on-items"),
+    ],
+)
+def test_results_of_other_items_go_to_a_folder_of_their_own(models, about, name):
+    assert results_folder("attraction", models, about) == Path("results/attraction") / name
