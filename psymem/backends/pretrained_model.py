@@ -135,12 +135,12 @@ def load_model(path: Path, name: str, config: Any, device: str, dtype: str) -> L
     safe: dict[str, Any] = {} if path.is_file() else {"use_safetensors": True}
     try:
         with without_progress_bar():
-            network: Any
-            network, loading = AutoModelForCausalLM.from_pretrained(
+            loaded: Any = AutoModelForCausalLM.from_pretrained(
                 **source, **safe, dtype=PRECISIONS[dtype], output_loading_info=True
             )
     except Exception as error:  # transformers raises many kinds
         raise CheckpointError(f"The weights of {name} cannot be loaded: {_first_line(error)}") from error
+    network, loading = loaded
     _refuse_missing(name, config, loading["missing_keys"])
     try:
         network = network.to(device).eval()
