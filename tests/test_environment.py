@@ -163,10 +163,17 @@ def test_without_the_module_venv(run):
 
 
 # make ------------------------------------------------------------------------------------------------------
+def outside_make() -> dict[str, str]:
+    """The environment without what a `make test` around this test adds to it."""
+    return {
+        k: v for k, v in os.environ.items() if k not in ("MAKELEVEL", "MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES")
+    }
+
+
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 def test_make_alone_explains_itself(checkout: Path):
     shown = subprocess.run(
-        ["make"], cwd=checkout, capture_output=True, text=True, check=True
+        ["make"], cwd=checkout, env=outside_make(), capture_output=True, text=True, check=True
     ).stdout.splitlines()
     assert shown[0].startswith("make attraction ")
     assert shown[0].endswith(" the attraction experiment on the bundled models, set-up included")
@@ -177,6 +184,6 @@ def test_make_alone_explains_itself(checkout: Path):
 @pytest.mark.parametrize("target", ["attraction", "test"])
 def test_make_sets_up_first(checkout: Path, target: str):
     shown = subprocess.run(
-        ["make", "-n", target], cwd=checkout, capture_output=True, text=True, check=True
+        ["make", "-n", target], cwd=checkout, env=outside_make(), capture_output=True, text=True, check=True
     ).stdout
     assert shown.splitlines()[0].split()[:2] == ["sh", ".ci/environment"]

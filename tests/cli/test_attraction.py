@@ -138,7 +138,7 @@ def test_json_and_one_measure(stimuli, tmp_path):
 def test_default_folder_is_named_after_the_model(stimuli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert invoke("-m", "toy", "--stimuli", stimuli, "--measure", "surprisal", "--quiet") == ""
-    assert (tmp_path / "results" / "attraction" / "toy" / "report.html").is_file()
+    assert (tmp_path / "results" / "attraction" / f"toy-on-{stimuli.stem}" / "report.html").is_file()
 
 
 def test_another_design_with_formula_levels_and_contrasts(tmp_path):

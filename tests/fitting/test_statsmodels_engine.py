@@ -80,12 +80,14 @@ def test_gee_takes_its_group_from_the_bar(crossed):
             "z ~ x",
             {"family": "binomial"},
             FitError,
-            "A binomial response lies between 0 and 1; 'z' has the value {first:g}.",
+            "The response 'z' is {first:g} in row {row}; a binomial model needs 0 and 1. For other numbers leave "
+            "the family out.",
         ),
     ],
 )
 def test_what_statsmodels_cannot_fit(crossed, formula, options, error, message):
-    outside = crossed.z[(crossed.z < 0) | (crossed.z > 1)].iloc[0]
+    wrong = crossed.z[~crossed.z.isin([0, 1])]
+    outside, row = wrong.iloc[0], crossed.index.get_loc(wrong.index[0]) + 1
     with pytest.raises(error) as raised:
         fit(crossed, formula, engine="statsmodels", **options)
-    assert str(raised.value) == message.format(first=outside)
+    assert str(raised.value) == message.format(first=outside, row=row)
