@@ -185,7 +185,7 @@ def analyse(
     refuse_single_item(kept, left_out if not keep_oov else left_out.head(0))
     covariates = covariates_of(kept, tests.formula, [*factors, *measures])
     weights = supertag_weights(about.get("models", ()))
-    divided = weight_blocks(scores["model"].unique(), weights)
+    divided = weight_blocks(scores["model"].unique(), weights, tests.formula)
     if divided:
         scores = scores.assign(**{COLUMN: scores["model"].map(weights).astype(float)})
     rows = region_rows(kept.assign(**covariates), measures, factors, list(covariates))

@@ -8,6 +8,7 @@ different weights are analysed all together, as in the paper, and then once more
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -57,11 +58,15 @@ def select(backends: Sequence[Backend], weight: float) -> list[Backend]:
     return [b for b in backends if known.get(b.name, weight) == weight]
 
 
-def weight_blocks(models: Iterable[str], weights: Mapping[str, float]) -> dict[str, list[str]]:
+def weight_blocks(
+    models: Iterable[str], weights: Mapping[str, float], formula: str | None = None
+) -> dict[str, list[str]]:
     """Name of each block -> its instances, for families whose instances have different weights.
 
-    Instances whose weight is not known are in no block.
+    Instances whose weight is not known are in no block. Where the user's own `formula` has a term of ``model``,
+    a single instance makes no block, since the term has no variance in it.
     """
+    fewest = 2 if formula and re.search(r"\bmodel\b", formula) else 1
     families: dict[str, dict[float, list[str]]] = {}
     for model in dict.fromkeys(models):
         if model in weights:
@@ -71,6 +76,7 @@ def weight_blocks(models: Iterable[str], weights: Mapping[str, float]) -> dict[s
         for family, by_weight in families.items()
         if len(by_weight) > 1
         for weight in sorted(by_weight)
+        if len(by_weight[weight]) >= fewest
     }
 
 

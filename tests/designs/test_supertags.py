@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from psymem.designs import significance
 from psymem.designs.factorial import analyse
 from psymem.designs.supertags import block_sentence, select, supertag_weights, weight_blocks
 from psymem.errors import ModelError
@@ -73,6 +74,24 @@ def test_report_and_sidecars_say_which_instances_they_are(divided, tmp_path):
     assert "Sentences were read word by word by cbr-rnn (4 trained instances) with psymem" in report
     assert block_sentence(divided.blocks) in report
     assert '"cbr-rnn-alpha5": [' in (tmp_path / "effects.json").read_text(encoding="utf-8")
+
+
+def test_a_formula_with_a_term_of_model_leaves_out_blocks_of_one_instance(scores):
+    alphas = ALPHAS | {"cbr-rnn/2": 0.0}
+    result = analyse(
+        scores,
+        FACTORS,
+        attraction=True,
+        measures=MEASURES,
+        tests=significance.Tests(formula="y ~ attraction + (1|item) + (1|model)"),
+        about=about(INSTANCES, alphas),
+    )
+    assert result.models == ["cbr-rnn", "cbr-rnn-alpha0"], "cbr-rnn-alpha5 would be cbr-rnn/4 alone"
+    assert result.effects["estimate"].notna().all()
+    assert weight_blocks(INSTANCES, alphas, "y ~ attraction + (1|item)").keys() == {
+        "cbr-rnn-alpha0",
+        "cbr-rnn-alpha5",
+    }
 
 
 def test_without_both_kinds_nothing_changes(scores):
