@@ -209,7 +209,12 @@ def analyse(
         by_item=by_item,
         by_item_summary=means_of.by_item_summary(by_item),
         plotted=plotted_means(
-            means, factors, attraction=attraction, item_set=item_set, people=people.means if people else None
+            means,
+            factors,
+            attraction=attraction,
+            item_set=item_set,
+            people=people.means if people else None,
+            levels=tests.levels,
         ),
         measures=tuple(measures),
         factors=tuple(factors),

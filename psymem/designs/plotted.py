@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import pandas as pd
 
@@ -29,6 +30,7 @@ def plotted_means(
     attraction: bool,
     item_set: str = "",
     people: pd.DataFrame | None = None,
+    levels: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> pd.DataFrame:
     """Return the panels of condition means at the critical word, human ones first.
 
@@ -47,6 +49,8 @@ def plotted_means(
         Name of the items: the published human panel says "other items" unless they are those people read.
     people
         Condition means of one's own trials (`psymem.designs.human.HumanAnalysis.means`).
+    levels
+        Order of a factor's levels where the user gave one; else that of the conditions.
 
     Returns
     -------
@@ -55,20 +59,22 @@ def plotted_means(
         interval``.
     """
     here = means[means["region"] == CRITICAL]
-    here = _grouped(here, factors, attraction)
+    here = _grouped(here, factors, attraction, levels)
     here = here.assign(panel=here["model"] + ": " + here["measure"], title=here["model"].map(display_name))
     parts = [here[_COLUMNS]]
     if people is not None:
         own = people.assign(panel=HUMANS, title=HUMANS, model=HUMANS, interval=SUBJECT_INTERVAL)
-        parts.insert(0, _grouped(own, factors, attraction)[_COLUMNS])
+        parts.insert(0, _grouped(own, factors, attraction, levels)[_COLUMNS])
     elif attraction:
         parts.insert(0, _human_panel(item_set))
     table = pd.concat(parts, ignore_index=True)
     return table[table.groupby("panel")["mean"].transform("count") > 0].reset_index(drop=True)
 
 
-def _grouped(here: pd.DataFrame, factors: Sequence[str], attraction: bool) -> pd.DataFrame:
-    return _attraction_groups(here) if attraction else _factor_groups(here, factors)
+def _grouped(
+    here: pd.DataFrame, factors: Sequence[str], attraction: bool, levels: Mapping[str, Sequence[str]]
+) -> pd.DataFrame:
+    return _attraction_groups(here) if attraction else _factor_groups(here, factors, levels)
 
 
 def _attraction_groups(here: pd.DataFrame) -> pd.DataFrame:
@@ -79,12 +85,20 @@ def _attraction_groups(here: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _factor_groups(here: pd.DataFrame, factors: Sequence[str]) -> pd.DataFrame:
+def _factor_groups(
+    here: pd.DataFrame, factors: Sequence[str], levels: Mapping[str, Sequence[str]]
+) -> pd.DataFrame:
     grouping, inner = (factors[0], factors[1:]) if len(factors) > 1 else (None, factors)
     series = here[list(inner)].astype(str).agg(" × ".join, axis=1) if inner else ""
     group = here[grouping].astype(str) if grouping else ""
     here = here.assign(group=group, series=series, group_title=grouping or "condition")
-    return here.sort_values(["group"], kind="stable") if grouping else here
+    if not factors:
+        return here
+    ordered = {f: dict.fromkeys([*levels.get(f, ()), *here[f].astype(str)]) for f in factors}
+    place = {f: {level: i for i, level in enumerate(known)} for f, known in ordered.items()}
+    return here.sort_values(
+        list(factors), key=lambda column: column.astype(str).map(place[str(column.name)]), kind="stable"
+    )
 
 
 def _human_panel(item_set: str) -> pd.DataFrame:

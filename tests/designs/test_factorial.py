@@ -12,6 +12,7 @@ from psymem.designs import results_folder, significance
 from psymem.designs.contrasts import contrasts_of
 from psymem.designs.effects import HUMAN_PERCENTAGES
 from psymem.designs.factorial import analyse
+from psymem.designs.plotted import plotted_means
 from psymem.errors import DataError, OutputError
 
 FACTORS = ["attraction", "violation"]
@@ -350,3 +351,16 @@ def test_one_item_left(make_scores):
     assert str(raised.value) == (
         "There is one item to analyse ('1'); effects are tested over items, so at least two are needed."
     )
+
+
+def test_a_figure_has_the_order_of_the_levels_given_and_of_the_conditions_otherwise():
+    means = pd.DataFrame({"condition": list("abcd"), "number": ["sg", "pl"] * 2, "distance": list("nnff")})
+    means = means.assign(region="critical", model="toy", measure="surprisal_bits", interval="", mean=1.0)
+    means = means.assign(ci_low=0.0, ci_high=2.0)
+    factors = ["number", "distance"]
+    plain = plotted_means(means, factors, attraction=False)
+    assert plain["condition"].tolist() == ["a", "c", "b", "d"]
+    levels = {"number": ("pl", "sg"), "distance": ("f", "n")}
+    given = plotted_means(means, factors, attraction=False, levels=levels)
+    assert given["condition"].tolist() == ["d", "b", "c", "a"]
+    assert plotted_means(means, [], attraction=False)["condition"].tolist() == list("abcd")
