@@ -91,3 +91,8 @@ ENGINES = Registry(
         "mixedlm": "psymem.fitting.mixedlm_engine:fit_mixedlm",
     },
 )
+
+CORPORA = Registry(
+    "corpus",
+    {},
+)
