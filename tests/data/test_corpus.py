@@ -8,7 +8,9 @@ from psymem.errors import DataError
 
 @pytest.fixture
 def tables():
-    words = pd.DataFrame({"text_id": ["1", "1"], "sentence_id": [1, 1], "word_id": [1, 2], "word": ["null", "NA"]})
+    words = pd.DataFrame(
+        {"text_id": ["1", "1"], "sentence_id": [1, 1], "word_id": [1, 2], "word": ["null", "NA"]}
+    )
     reading = words.drop(columns="sentence_id").assign(
         corpus="toy", subject="s1", gaze_duration=[200.0, np.nan], skipped=[False, True]
     )
@@ -34,7 +36,9 @@ def test_words_that_differ_are_shown(tables):
 def test_a_negative_duration_is_refused(tables):
     words, reading = tables
     reading.loc[0, "gaze_duration"] = -3.0
-    with pytest.raises(DataError, match=r"the first for reader s1, text 1, word 1: -3\.0\. Durations are times in ms"):
+    with pytest.raises(
+        DataError, match=r"the first for reader s1, text 1, word 1: -3\.0\. Durations are times in ms"
+    ):
         Corpus("toy", words, reading)
 
 
