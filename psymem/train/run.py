@@ -172,7 +172,9 @@ def prepare(
     else:
         texts["plain"], texts["validation"] = _split(texts["plain"], data.held_out_share, rng)
     if data.again:
-        texts["plain"] = texts["plain"].followed_by(encode_files(text_files(list(data.again)), tokenizer, longest))
+        texts["plain"] = texts["plain"].followed_by(
+            encode_files(text_files(list(data.again)), tokenizer, longest)
+        )
     if tagged:
         encoded = encode_tagged(tagged, tags, tokenizer, longest)
         texts["tagged"], texts["tagged_validation"] = _split(encoded, TAGGED_HELD_OUT, rng)
