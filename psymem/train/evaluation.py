@@ -118,8 +118,10 @@ def _batches(text: EncodedText, protocol: str) -> Iterator[tuple[Tensor, Tensor]
 
 def _surprisals(network: nn.Module, inputs: Tensor, targets: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
     """Surprisal (nats, float64) of each prediction and whether the word is known, a block at a time."""
-    predicts = targets.T != PAD_ID
-    states, wanted = _hidden(network, inputs)[predicts], targets.T[predicts]
+    device = next(network.parameters()).device
+    targets = targets.T.to(device)
+    predicts = targets != PAD_ID
+    states, wanted = _hidden(network, inputs.to(device))[predicts], targets[predicts]
     for start in range(0, len(wanted), ROWS_AT_ONCE):
         rows = slice(start, start + ROWS_AT_ONCE)
         logits = network.get_submodule("output")(states[rows])
@@ -143,7 +145,7 @@ def supertag_accuracy(network: CueBasedRNN, text: EncodedText) -> float:
     right = n = 0
     with torch.inference_mode():
         for which in plan_epoch(text.lengths, BATCH_TOKENS, 0, 0):
-            batch = make_batch(text, which)
+            batch = make_batch(text, which).to(network.embedding.weight.device)
             assert batch.tags is not None
             best = network.supertag(_hidden(network, batch.inputs)).argmax(-1).T
             known = batch.tags != NO_TAG
