@@ -30,6 +30,9 @@ class Task(Protocol):
     The loss of a part of a batch is the mean over the part's own targets; the loop weighs it by `Batch.share`.
     """
 
+    def to(self, device: torch.device) -> Any:
+        """Move the parameters to a device, as a torch module does."""
+
     def plan(self, epoch: int) -> list[Any]:
         """Return a handle for each batch of an epoch, in order."""
 
