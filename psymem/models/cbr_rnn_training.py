@@ -22,13 +22,6 @@ from psymem.errors import ModelError
 from psymem.models.cbr_rnn import CueBasedRNN
 
 
-def has_quick_recurrence(model: CueBasedRNN, tokens: Tensor) -> bool:
-    """Whether `hidden_states` can take the place of the model's plain forward pass for these (B, T) ids."""
-    settings = model.settings
-    plain = settings.attention == "softmax" and settings.sharpness == 1.0
-    return plain and bool((tokens[:, 0] == settings.bos_id).all())
-
-
 def hidden_states(model: CueBasedRNN, tokens: Tensor, compute: torch.dtype = torch.float32) -> Tensor:
     """Return h_i for every input, (T, B, d) in `compute` precision, with gradients to all weights.
 

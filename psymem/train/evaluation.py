@@ -21,7 +21,6 @@ from torch import Tensor, nn
 
 from psymem.errors import TrainingError
 from psymem.models.cbr_rnn import CueBasedRNN
-from psymem.models.cbr_rnn_training import has_quick_recurrence, hidden_states
 from psymem.models.word_tokenizer import BOS_ID, PAD_ID, UNK_ID
 from psymem.train.batching import make_batch, plan_epoch
 from psymem.train.corpus import NO_TAG, EncodedText, encode_files
@@ -131,9 +130,7 @@ def _surprisals(network: nn.Module, inputs: Tensor, targets: Tensor) -> Iterator
 
 
 def _hidden(network: nn.Module, inputs: Tensor) -> Tensor:
-    """(T, B, d) hidden states, by the quicker recurrence where it applies."""
-    if isinstance(network, CueBasedRNN) and has_quick_recurrence(network, inputs):
-        return hidden_states(network, inputs)
+    """(T, B, d) hidden states."""
     return network(inputs).hidden.transpose(0, 1)
 
 

@@ -41,7 +41,7 @@ from psymem.train.vocabulary import VocabularyRule, choose_vocabulary
 
 SENTENCES, WORDS = 128, 30
 HELD_OUT_TOKENS = 15_000
-LEARNING_RATE, WARMUP, CLIP, DROPOUT = 2e-3, 50, 1.0, 0.1
+LEARNING_RATE, WARMUP, CLIP, DROPOUT = 2e-3, 20, 1.0, 0.1
 CURVE = 6
 """Points of each curve of perplexity."""
 
