@@ -43,7 +43,7 @@ def attraction(
     query: str = typer.Option("", help="Attention of a word in pieces: first (the default), last or mean."),
     no_bos: bool = typer.Option(False, "--no-bos", help="Read without a beginning-of-sentence token."),
     lower_case: bool = typer.Option(False, "--lower-case", help="Let models read in lower case."),
-    alpha: float = typer.Option(0.05, help="Significance level of 'consistent with people'."),
+    significance: float = typer.Option(0.05, help="Significance level of 'consistent with people'."),
     engine: str = typer.Option("profiled", help="Fitting engine: profiled, lme4 (needs R) or statsmodels."),
     keep_oov: bool = typer.Option(
         False, "--keep-oov", help="Keep items whose target, attractor or critical word is out of vocabulary."
@@ -70,11 +70,13 @@ def attraction(
         help="Property of the items (a column) within whose levels the effects are tested too. Default: the one that "
         "the item set names (attraction-core: target_number); 'none' for none.",
     ),
-    supertag_weight: float = typer.Option(
+    alpha: float = typer.Option(
         None,
+        "--alpha",
+        "--supertag-weight",
         min=0,
-        help="Only instances trained with this weight of the supertag loss: 0 for those without supertags. (The paper "
-        "calls it alpha; --alpha is the significance level here.)",
+        help="Only instances trained with this weight of the supertag loss, alpha of the paper: 0 for those without "
+        "supertags.",
     ),
     human: Path = typer.Option(
         None,
@@ -116,7 +118,7 @@ def attraction(
     from psymem.designs.significance import Tests
 
     tests = Tests(
-        alpha=alpha,
+        alpha=significance,
         engine=engine,
         formula=formula,
         spillover=spillover,
@@ -138,7 +140,7 @@ def attraction(
             tests=tests,
             keep_oov=keep_oov,
             human=HumanSource(human, human_response, human_engine) if human else None,
-            supertag_weight=supertag_weight,
+            supertag_weight=alpha,
             seed=seed,
             progress=progress,
         )
