@@ -94,5 +94,7 @@ ENGINES = Registry(
 
 CORPORA = Registry(
     "corpus",
-    {},
+    {
+        "csv": "psymem.data.csv_corpus:read",
+    },
 )
