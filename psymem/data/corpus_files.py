@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -158,8 +158,13 @@ def _header(text: str, path: Path, separator: str, quoting: bool) -> list[str]:
     first = text[: text.find("\n")] if "\n" in text else text
     if not first.strip():
         raise DataError(f"{path} is empty: it has no header and no rows.")
-    mode = csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE
-    return [c.strip() for c in next(csv.reader([first.rstrip("\r")], delimiter=separator, quoting=mode))]
+    line = [first.rstrip("\r")]
+    read = (
+        csv.reader(line, delimiter=separator)
+        if quoting
+        else csv.reader(line, delimiter=separator, quoting=csv.QUOTE_NONE)
+    )
+    return [c.strip() for c in next(read)]
 
 
 def _parsed(text: str, path: Path, wanted: list[int], separator: str, quoting: bool) -> pd.DataFrame:
@@ -255,40 +260,3 @@ def refuse_repeated(frame: pd.DataFrame, key: Sequence[str], path: Path) -> None
         f"{path}, row {row}: {named} is already in row {same.index[same][0]} ({int(repeated.sum())} repeated row(s)). "
         "Each reader reads a word once; remove one of the rows."
     )
-
-
-def refuse_differing_words(read: pd.DataFrame, text: pd.DataFrame, where: str) -> None:
-    """Compare word strings by text and word number; raises DataError with the first five that differ.
-
-    Parameters
-    ----------
-    read, text
-        Frames with ``text_id, word_id, word``; `text` has each word once.
-    where
-        What the words were read from and are compared with, for the message.
-    """
-    key = ["text_id", "word_id"]
-    once = read[[*key, "word"]].drop_duplicates()
-    both = once.merge(
-        text[[*key, "word"]], on=key, how="left", suffixes=("", "_in_text"), validate="many_to_one"
-    )
-    wrong = both[both["word"] != both["word_in_text"]].drop_duplicates(key)
-    if len(wrong):
-        raise DataError(f"{len(wrong)} word(s) differ between {where}: {shown_words(wrong)}.")
-
-
-def shown_words(wrong: pd.DataFrame) -> str:
-    """Name the first five words that differ; `wrong` has ``text_id, word_id, word, word_in_text``."""
-    return "; ".join(
-        f"text {r.text_id}, word {r.word_id}: {r.word!r} against "
-        + (f"{r.word_in_text!r}" if isinstance(r.word_in_text, str) else "no word")
-        for r in wrong.head(SHOWN).itertuples()
-    )
-
-
-def missing_readers(subjects: Sequence[str], expected: Sequence[str]) -> Mapping[str, list[str]]:
-    """Return the readers that a release has and these files lack, and those it does not know."""
-    return {
-        "missing": [s for s in expected if s not in set(subjects)],
-        "unknown": [s for s in subjects if s not in set(expected)],
-    }
