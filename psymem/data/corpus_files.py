@@ -106,6 +106,11 @@ def read_cells(
     return frame[list(columns)]
 
 
+def columns_of(path: Path, *, separator: str = ",", quoting: bool = True) -> list[str]:
+    """Return the names in the first row of a delimited file."""
+    return _header(_text(path, []), path, separator, quoting)
+
+
 def _text(path: Path, notes: list[str]) -> str:
     """Return the text; a file in two encodings is decoded line by line."""
     try:

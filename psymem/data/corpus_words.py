@@ -98,3 +98,70 @@ def shown_words(wrong: pd.DataFrame) -> str:
         + (f"{r.word_in_text!r}" if isinstance(r.word_in_text, str) else "no word")
         for r in wrong.head(SHOWN).itertuples()
     )
+
+
+MAY_DIFFER = 0.01
+"""Up to this share of words may differ from the text before a corpus is refused."""
+
+
+def drop_differing(rows: pd.DataFrame, text: pd.DataFrame, between: str, notes: list[str]) -> pd.DataFrame:
+    """Leave out readers' rows whose word is not the one of the text, and note which.
+
+    Words that differ in nothing but punctuation or case are taken as the text has them.
+
+    Parameters
+    ----------
+    rows
+        ``text_id, word_id, word`` and more, one row per reader and word.
+    text
+        WORDS.
+    between
+        What differs from what, for the note or the message.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The other rows, with the words of the text.
+
+    Raises
+    ------
+    DataError
+        If more than 1% of the words differ: these files do not belong together. The first five are shown.
+    """
+    wrong = differing_words(rows, text)
+    if wrong.empty:
+        return rows
+    same = _letters(wrong["word"]) == _letters(wrong["word_in_text"].fillna(""))
+    if same.any():
+        notes.append(
+            f"{int(same.sum())} word(s) differ between {between} in punctuation or case only and were taken as the text "
+            f"has them: {shown_words(wrong[same])}."
+        )
+    wrong = wrong[~same]
+    if len(wrong) > MAY_DIFFER * len(text):
+        raise DataError(
+            f"{len(wrong)} word(s) differ between {between}: {shown_words(wrong)}. Check that both belong to the same "
+            "release."
+        )
+    own = text[[*KEY, "word"]].rename(columns={"word": "word_in_text"})
+    joined = rows.merge(own, on=KEY, how="left", validate="many_to_one")
+    bad = pd.MultiIndex.from_frame(joined[KEY]).isin(pd.MultiIndex.from_frame(wrong[KEY]))
+    if len(wrong):
+        notes.append(
+            f"{len(wrong)} word(s) differ between {between} and were left out ({int(bad.sum())} rows): {shown_words(wrong)}."
+        )
+    kept = joined[~bad]
+    return kept.assign(word=kept["word_in_text"]).drop(columns="word_in_text").reset_index(drop=True)
+
+
+def _letters(words: pd.Series) -> pd.Series:
+    """Letters and digits in lower case; a word without any stays as it is."""
+    bare = words.str.lower().str.replace(r"[\W_]", "", regex=True)
+    return bare.where(bare != "", words)
+
+
+def note_missing_readers(subjects: Sequence[str], expected: int, notes: list[str]) -> None:
+    """Note that fewer people read than were published."""
+    have = len(set(subjects))
+    if have < expected:
+        notes.append(f"The files have {have} reader(s); {expected} were published.")
