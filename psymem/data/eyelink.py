@@ -177,10 +177,11 @@ def _skipped(cells: pd.DataFrame, total: pd.Series, path: Path, notes: list[str]
     if "IA_SKIP" in cells:
         skipped = numbers(cells["IA_SKIP"], path)
         later = int(((skipped == 1) & total.notna()).sum())
-        notes.append(
-            f"IA_SKIP is about first pass: {later} word(s) skipped then were read later and have total reading time and "
-            "first-run dwell time, but no first-pass measure."
-        )
+        if later:
+            notes.append(
+                f"IA_SKIP is about first pass: {later} word(s) of {path.name} skipped then were read later and have total "
+                "reading time and first-run dwell time, but no first-pass measure."
+            )
         return (skipped != 0) | total.isna()
     if "IA_FIRST_FIX_PROGRESSIVE" in cells:
         return numbers(cells["IA_FIRST_FIX_PROGRESSIVE"], path) != 1

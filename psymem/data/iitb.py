@@ -68,8 +68,7 @@ def _words(texts: pd.DataFrame) -> pd.DataFrame:
     words = words.explode("word").dropna(subset=["word"]).reset_index(drop=True)
     words["word"] = words["word"].astype("str")
     words["word_id"] = words.groupby("text_id", sort=False).cumcount() + 1
-    words = with_sentences(words[["text_id", "word_id", "word", "polarity", "sarcasm"]])
-    return words
+    return with_sentences(words[["text_id", "word_id", "word", "polarity", "sarcasm"]])
 
 
 def _fixations(path: Path, texts: pd.DataFrame, notes: list[str]) -> pd.DataFrame:

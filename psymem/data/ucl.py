@@ -75,7 +75,7 @@ def _read(folder: Path, name: str, file: str, measures: dict[str, str]) -> Corpu
         what = "were not fixated in first pass" if name == EYE else "have no time"
         notes.append(f"{int(rows['skipped'].sum())} of {len(rows)} words of readers {what}.")
     order = [*(c for c in rows.columns if c not in (*DURATIONS, "skipped")), *measures, "skipped"]
-    return Corpus(name, words, rows[order], notes=tuple(notes))
+    return Corpus(name, words, rows[order].reset_index(drop=True), notes=tuple(notes))
 
 
 def _words(folder: Path, name: str, notes: list[str]) -> pd.DataFrame:
@@ -83,7 +83,9 @@ def _words(folder: Path, name: str, notes: list[str]) -> pd.DataFrame:
     path = find_file(folder, (STIMULI,), name)
     cells = read_cells(path, ["sent_nr", "sentence"], notes, separator="\t", quoting=False)
     refuse_repeated(cells, ["sent_nr"], path)
-    pieces = cells["sentence"].str.strip().str.removeprefix('"').str.removesuffix('"').str.split()
+    sentences = cells["sentence"].str.strip()
+    quoted = sentences.str.fullmatch(r'"[^"]*"')  # by a spreadsheet, not by the author
+    pieces = sentences.mask(quoted, sentences.str.strip('"')).str.split()
     words = pd.DataFrame({"text_id": cells["sent_nr"], "sentence_id": 1, "word": pieces})
     words = words.explode("word").dropna(subset=["word"]).reset_index(drop=True)
     words["word"] = words["word"].astype("str")
