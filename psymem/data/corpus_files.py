@@ -49,16 +49,24 @@ def find_files(folder: Path, patterns: Sequence[str], corpus: str) -> list[Path]
             f"{folder} {what}. Give the folder that holds the files of the corpus {corpus!r}: "
             f"{' or '.join(patterns)} (psymem corpora show {corpus})."
         )
+    fitting = fitting_files(folder, patterns)
+    if fitting:
+        return fitting
+    raise DataError(
+        f"{folder} does not hold the corpus {corpus!r}. Looked for {' or '.join(patterns)}; found {_listed(folder)}. "
+        f"Where to get it: psymem corpora show {corpus}."
+    )
+
+
+def fitting_files(folder: Path, patterns: Sequence[str]) -> list[Path]:
+    """Return what `find_files` would, [] if there is none."""
     for level in ("*", "*/*"):
         inside = sorted(p for p in folder.glob(level) if p.is_file() and not p.name.startswith("."))
         for pattern in patterns:
             fitting = [p for p in inside if Path(p.name.lower()).match(pattern.lower())]
             if fitting:
                 return fitting
-    raise DataError(
-        f"{folder} does not hold the corpus {corpus!r}. Looked for {' or '.join(patterns)}; found {_listed(folder)}. "
-        f"Where to get it: psymem corpora show {corpus}."
-    )
+    return []
 
 
 def _listed(folder: Path) -> str:
