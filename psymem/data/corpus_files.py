@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -106,11 +105,18 @@ def read_cells(
     text = _text(path, notes)
     header = _header(text, path, separator, quoting)
     require_columns(pd.DataFrame(columns=header), columns, str(path))
-    wanted = sorted({*(header.index(c) for c in columns), len(header) - 1})
+    _refuse_uneven_rows(text, len(header), path, separator, quoting)
+    wanted = sorted({header.index(c) for c in columns})
     frame = _parsed(text, path, wanted, separator, quoting)
     frame = frame.set_axis([header[i] for i in wanted], axis="columns")
     frame.index = pd.RangeIndex(2, len(frame) + 2, name="row")
-    frame = _whole_rows(frame, path)
+    frame = frame[~(frame == "").all(axis=1)]
+    if frame.empty:
+        raise DataError(f"{path} has a header but no rows.")
+    if not text.endswith("\n"):
+        notes.append(
+            f"{path.name} does not end with a line end; if the last row is not whole, get the file again."
+        )
     return frame[list(columns)]
 
 
@@ -171,51 +177,50 @@ def _header(text: str, path: Path, separator: str, quoting: bool) -> list[str]:
     first = text[: text.find("\n")] if "\n" in text else text
     if not first.strip():
         raise DataError(f"{path} is empty: it has no header and no rows.")
-    line = [first.rstrip("\r")]
-    read = (
-        csv.reader(line, delimiter=separator)
-        if quoting
-        else csv.reader(line, delimiter=separator, quoting=csv.QUOTE_NONE)
-    )
-    return [c.strip() for c in next(read)]
+    return [c.strip() for c in next(_cells(first.rstrip("\r"), separator, quoting))]
 
 
 def _parsed(text: str, path: Path, wanted: list[int], separator: str, quoting: bool) -> pd.DataFrame:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            return pd.read_csv(
-                io.StringIO(text),
-                sep=separator,
-                quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE,
-                header=None,
-                skiprows=1,
-                usecols=wanted,
-                dtype="str",
-                keep_default_na=False,
-                na_values=[],
-                skip_blank_lines=False,
-                index_col=False,
-            )
+        return pd.read_csv(
+            io.StringIO(text),
+            sep=separator,
+            quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE,
+            header=None,
+            skiprows=1,
+            usecols=wanted,
+            dtype="str",
+            na_filter=False,
+            skip_blank_lines=False,
+        )
     except pd.errors.EmptyDataError as error:
         raise DataError(f"{path} has a header but no rows.") from error
-    except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
+    except (pd.errors.ParserError, ValueError) as error:
         raise DataError(f"{path} is damaged or cut off: {str(error).strip()}. Get the file again.") from error
 
 
-def _whole_rows(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """Refuse rows with too few cells, drop blank lines."""
-    blank = (frame.isna() | (frame == "")).all(axis=1)
-    frame = frame[~blank]
-    if frame.empty:
-        raise DataError(f"{path} has a header but no rows.")
-    short = frame.isna().any(axis=1)
-    if short.any():
-        raise DataError(
-            f"{path}, row {short.index[short][0]}: it has fewer cells than the header; the file may have been cut off "
-            "while it was copied. Get it again."
-        )
-    return frame
+def _refuse_uneven_rows(text: str, width: int, path: Path, separator: str, quoting: bool) -> None:
+    """Raise DataError for the first row that has more or fewer cells than the header; pandas would mend it."""
+    if quoting and '"' in text:
+        sizes = (len(cells) for cells in _cells(text, separator, quoting))
+    else:
+        sizes = (line.count(separator) + 1 if line.strip() else 0 for line in text.splitlines())
+    try:
+        for row, size in enumerate(sizes, start=1):
+            if size not in (0, width):
+                raise DataError(
+                    f"{path}, row {row}: it has {size} cells, the header {width}; the file may have been cut off or changed "
+                    "while it was copied. Get it again."
+                )
+    except csv.Error as error:
+        raise DataError(f"{path}: {error}; the file may have been cut off. Get it again.") from error
+
+
+def _cells(text: str, separator: str, quoting: bool) -> Iterator[list[str]]:
+    lines = io.StringIO(text, newline="")
+    if quoting:
+        return csv.reader(lines, delimiter=separator, strict=True)
+    return csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE)
 
 
 # cells to values -------------------------------------------------------------------------------------------
