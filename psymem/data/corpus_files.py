@@ -137,7 +137,8 @@ def _text(path: Path, notes: list[str]) -> str:
         mixed = _mixed(content, path, notes)
         if mixed is not None:
             return mixed
-    return read_text(path, notes).removeprefix("\ufeff")
+    text = read_text(path, notes).removeprefix("\ufeff")
+    return text if "\n" in text else text.replace("\r", "\n")  # line ends of old Macs
 
 
 def _mixed(content: bytes, path: Path, notes: list[str]) -> str | None:
@@ -204,7 +205,7 @@ def _refuse_uneven_rows(text: str, width: int, path: Path, separator: str, quoti
     if quoting and '"' in text:
         sizes = (len(cells) for cells in _cells(text, separator, quoting))
     else:
-        sizes = (line.count(separator) + 1 if line.strip() else 0 for line in text.splitlines())
+        sizes = (line.count(separator) + 1 if line.strip("\r") else 0 for line in text.split("\n"))
     try:
         for row, size in enumerate(sizes, start=1):
             if size not in (0, width):

@@ -136,3 +136,9 @@ def test_a_few_differing_words_are_left_out_and_reported():
         "1, word 10: 'W10,' against 'w10'.",
         "1 word(s) differ between times and text and were left out (2 rows): text 1, word 5: 'other' against 'w5'.",
     ]
+
+
+def test_line_ends_of_old_macs_and_odd_spaces_inside_cells(tmp_path):
+    frame, _ = cells(tmp_path, "a,b\r1\u2028,2\r3,4".encode())
+    assert frame["a"].tolist() == ["1\u2028", "3"]
+    assert frame["b"].tolist() == ["2", "4"]
