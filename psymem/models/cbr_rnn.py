@@ -151,12 +151,12 @@ class CueBasedRNN(nn.Module):
             steps["query"].append(q)
             steps["hidden"].append(hidden)
         stack = {name: torch.stack(rows, 1) for name, rows in steps.items() if rows}  # (B, T, ...) each
-        key, value = memory.read() if memory.n else (None, None)
+        remembered = memory.read() if memory.n else (None, None)
         return CueBasedRNNOutput(
             stack["hidden"],
             stack["query"],
-            key,
-            value,
+            remembered[0],
+            remembered[1],
             attention=stack.get("weights"),
             attention_score=stack.get("scores"),
         )
