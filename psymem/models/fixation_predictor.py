@@ -178,9 +178,7 @@ class FixedFixationPredictor(nn.Module):
         self.boundary_ids = boundary_ids
 
     def forward(self, ids: Tensor, state: RecurrentState | None = None) -> tuple[Tensor, RecurrentState]:
-        """Return (B, T) predicted levels, not rounded, of (B, T) ids; each row is a sentence or goes on from
-        `state`.
-        """
+        """Return (B, T) predicted levels, not rounded, of (B, T) ids, and the state after them."""
         return self.network(self.embedding(ids), state)
 
     def levels(

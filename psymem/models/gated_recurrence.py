@@ -40,6 +40,7 @@ def fused_states(cell: str, inputs: Tensor, state: State, weights: Weights) -> t
         (B, T, 1, d) h_t, and the last state.
     """
     hidden, memory = (None if s is None else s.transpose(0, 1).contiguous() for s in state)  # (1, B, d)
+    assert hidden is not None
     flat = _in_one_piece([weights[0][0].T, weights[1][0].T, weights[2][0], weights[3][0]])
     shared = (
         flat,
@@ -50,7 +51,7 @@ def fused_states(cell: str, inputs: Tensor, state: State, weights: Weights) -> t
         False,
         True,
     )  # biases, layers, dropout, training, directions, batch first
-    if cell == "lstm":
+    if memory is not None:
         out, last, last_memory = torch.lstm(inputs, (hidden, memory), *shared)
         return out[:, :, None], (last.transpose(0, 1), last_memory.transpose(0, 1))
     out, last = (torch.gru if cell == "gru" else torch.rnn_tanh)(inputs, hidden, *shared)
