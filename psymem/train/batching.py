@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -33,8 +34,8 @@ class Batch:
     inputs: torch.Tensor
     targets: torch.Tensor
     tags: torch.Tensor | None
-    share: float = 1.0
-    tag_share: float = 1.0
+    share: float = field(default=1.0, kw_only=True)
+    tag_share: float = field(default=1.0, kw_only=True)
 
     @property
     def n_targets(self) -> int:
@@ -55,8 +56,7 @@ class Batch:
         if of == 1:
             return self
         rows = slice(number, None, of) if number < len(self.inputs) else slice(0, 1)
-        tags = None if self.tags is None else self.tags[rows]
-        part = Batch(self.inputs[rows], self.targets[rows], tags)
+        part: Batch = replace(self, **{name: tensor[rows] for name, tensor in self._tensors().items()})
         if number >= len(self.inputs):
             return replace(part, share=0.0, tag_share=0.0 if self.n_tags else 1.0)
         tag_share = part.n_tags / self.n_tags if self.n_tags else 1.0
@@ -64,8 +64,12 @@ class Batch:
 
     def to(self, device: torch.device) -> Batch:
         """Return the batch on a device."""
-        tags = None if self.tags is None else self.tags.to(device)
-        return replace(self, inputs=self.inputs.to(device), targets=self.targets.to(device), tags=tags)
+        return replace(self, **{name: tensor.to(device) for name, tensor in self._tensors().items()})
+
+    def _tensors(self) -> dict[str, Any]:
+        """What has a row for each sentence, by name."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {name: value for name, value in values.items() if isinstance(value, torch.Tensor)}
 
 
 def plan_epoch(lengths: np.ndarray, batch_tokens: int, seed: int, epoch: int) -> list[np.ndarray]:

@@ -44,6 +44,8 @@ class Progress:
         Whether to keep stderr silent.
     """
 
+    columns: tuple[str, ...] = COLUMNS
+
     def __init__(self, out: Path, max_tokens: int, every: int, quiet: bool = False) -> None:
         self.path, self.max_tokens, self.every, self.quiet = (
             out / "training_log.csv",
@@ -60,7 +62,7 @@ class Progress:
         if processes.is_main():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             if not self.path.exists():
-                self._append(dict.fromkeys(COLUMNS), header=True)
+                self._append(dict.fromkeys(self.columns), header=True)
         if tokens:
             self.say(f"resumed after {tokens:,} tokens")
 
@@ -73,8 +75,13 @@ class Progress:
         )
         if step % self.every:
             return
-        mean = self.nats / self.words
-        speed = self._speed()
+        self._speed()
+        self._interval(step, tokens, self.nats / self.words, rate=rate, memory=memory)
+        self.nats, self.words = 0.0, 0
+
+    def _interval(self, step: int, tokens: int, mean: float, *, rate: float, memory: float) -> None:
+        """Write the line of an interval with this mean loss."""
+        speed = self.speed
         left = max(0, self.max_tokens - tokens) / speed / 60
         self._append(
             {
@@ -91,7 +98,6 @@ class Progress:
             f"perplexity {perplexity(min(mean, 50)):.1f}  {speed:,.0f} tokens/s  "
             f"peak memory {memory:,.0f} MiB  {left:.0f} min left"
         )
-        self.nats, self.words = 0.0, 0
 
     def validation(self, step: int, tokens: int, nats: float, *, memory: float) -> None:
         """Write a line about held-out text."""
@@ -101,12 +107,12 @@ class Progress:
                 "step": step,
                 "tokens": tokens,
                 "validation_nats": round(nats, 5),
-                "validation_perplexity": round(perplexity(nats), 3),
+                "validation_perplexity": round(perplexity(min(nats, 50)), 3),
                 **self._machine(speed, memory),
             }
         )
         self.say(
-            f"step {step:,}  held-out perplexity {perplexity(nats):.2f}  {speed:,.0f} tokens/s  "
+            f"step {step:,}  held-out perplexity {perplexity(min(nats, 50)):.2f}  {speed:,.0f} tokens/s  "
             f"peak memory {memory:,.0f} MiB"
         )
 
@@ -130,7 +136,7 @@ class Progress:
         if not processes.is_main():
             return
         with self.path.open("a", encoding="utf-8", newline="") as file:
-            writer: csv.DictWriter = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            writer: csv.DictWriter = csv.DictWriter(file, self.columns, lineterminator="\n")
             if header:
                 writer.writeheader()
             else:
