@@ -297,14 +297,16 @@ def attraction(
     source = human if isinstance(human, HumanSource) or human is None else HumanSource(human)
     trials = (source.read(item_set.words), source) if source else None  # refused before the models read
     run = scoring_run(item_set, model, measures, reading, supertag_weight)
+    scores = pd.concat(list(run.chunks(progress=progress)), ignore_index=True)
+    about = {"item_set": item_set_facts(item_set), **run.provenance(), "notes": run.notes(), "seed": seed}
     result = analyse(
-        pd.concat(list(run.chunks(progress=progress)), ignore_index=True),
+        scores,
         item_set.factors,
         attraction=item_set.design == DESIGN,
         measures=[column for measure in run.measures for column in measure.columns],
         tests=tests,
         keep_oov=keep_oov,
-        about={"item_set": item_set_facts(item_set), **run.provenance(), "seed": seed},
+        about=about,
         human=trials,
     )
     if out is not None:

@@ -172,7 +172,11 @@ def track_relation(
         relation=relation,
         order=order,
         query=query,
-        about={"models": [backend.provenance()], "sentences": len(sentences)},
+        about={
+            "models": [backend.provenance()],
+            "sentences": len(sentences),
+            "notes": list(getattr(backend, "notes", ())),
+        },
     )
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 from psymem.alignment import sum_over_words
+from psymem.backends.punctuation import attached
 from psymem.backends.subwords import SubwordTokenizer
 
 LETTERS = st.characters(exclude_categories=("Zs", "Zl", "Zp", "Cc", "Cs", "Cn"), exclude_characters="\u2581")
@@ -31,6 +32,12 @@ WORD = st.one_of(
             "1,000",
             "<s>",
             "ŉ",
+            ".",
+            ",",
+            ")",
+            "(",
+            "?!",
+            "n't",
         ]
     ),
 )
@@ -81,7 +88,7 @@ def test_byte_level_pieces_spell_their_word(byte_level, words):
     for number, word in enumerate(words):
         tokens = [t for t, w in zip(aligned.tokens, aligned.word_index, strict=True) if w == number]
         spelled = bytes(alphabet[c] for c in "".join(tokens)).decode("utf-8")
-        assert spelled == (" " if number else "") + word
+        assert spelled == ("" if number == 0 or attached(words)[number] else " ") + word
 
 
 @OFTEN
@@ -90,7 +97,30 @@ def test_sentence_pieces_spell_their_word(sentence_piece, words):
     aligned = one_word_each(sentence_piece, words)
     for number, word in enumerate(words):
         tokens = [t for t, w in zip(aligned.tokens, aligned.word_index, strict=True) if w == number]
-        assert b"".join(map(as_bytes, tokens)).decode("utf-8") == " " + word
+        space = "" if attached(words)[number] else " "
+        assert b"".join(map(as_bytes, tokens)).decode("utf-8") == space + word
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_fused_punctuation_is_taken_apart(kind, small_pretrained):
+    """Vocabularies join marks that follow each other: each row keeps tokens of its own all the same."""
+    fast = transformers.AutoTokenizer.from_pretrained(small_pretrained(kind))
+    fast.add_tokens([")."])
+    tokenizer = SubwordTokenizer(fast, len(fast), kind)
+    words = ["the", "(", "key", "?", ")", ".", "it", ")", ".", "''", "was"]
+    (aligned,) = tokenizer.align([words])
+    assert np.bincount(aligned.word_index, minlength=len(words)).min() > 0
+    assert aligned.attached.tolist() == attached(words).tolist()
+    spelled = "".join(aligned.tokens).translate({0x120: " ", 0x2581: " "}).strip()
+    assert spelled == "the (key?). it). '' was"
+
+
+def test_rows_of_punctuation_stay_apart_on_request(small_pretrained):
+    fast = transformers.AutoTokenizer.from_pretrained(small_pretrained("gpt2"))
+    apart = SubwordTokenizer(fast, len(fast), "byte-level BPE", punctuation="spaced")
+    (aligned,) = apart.align([["was", "."]])
+    assert aligned.tokens[-2:] == ("Ġ", ".") or aligned.tokens[-1] == "Ġ."
+    assert aligned.attached is None
 
 
 def as_bytes(token: str) -> bytes:
