@@ -66,8 +66,8 @@ def suite(
     """
     from psymem.cli.folders import results_folder
     from psymem.cli.progress import progress_bar
-    from psymem.designs.suites import run_suites
     from psymem.designs.reading import Reading
+    from psymem.designs.suites import run_suites
 
     settings = reading_settings(no_bos, spaced_punctuation, device=device, dtype=dtype)
     folder = out or results_folder("suite", model)
