@@ -20,10 +20,10 @@ from psymem.designs.human import HumanAnalysis, HumanSource, analyse_human
 from psymem.designs.plotted import plotted_means
 from psymem.designs.reading import Reading, item_set_facts, scoring_run
 from psymem.designs.rows import (
+    family_names,
     CRITICAL,
     covariates_of,
     leave_out_items,
-    model_family,
     out_of_vocabulary,
     refuse_own_names,
     refuse_single_item,
@@ -109,8 +109,8 @@ class FactorialResult:
     def families(self) -> dict[str, list[str]]:
         """Family -> its instances."""
         names: dict[str, list[str]] = {}
-        for name in dict.fromkeys(self.scores["model"]):
-            names.setdefault(model_family(name), []).append(name)
+        for name, family in family_names(self.scores["model"].unique()).items():
+            names.setdefault(family, []).append(name)
         return names
 
     @property
