@@ -60,7 +60,8 @@ def score(
     no_bos: bool = NO_BOS,
     lower_case: bool = LOWER_CASE,
     context: str = typer.Option(
-        "", help="What a pretrained model reads in one go: text (the default) or sentence."
+        "",
+        help="What is read in one go: text (the default of pretrained models) or sentence (that of psymem's own).",
     ),
     spaced_punctuation: bool = SPACED_PUNCTUATION,
     device: str = DEVICE,
