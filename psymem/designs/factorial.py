@@ -20,9 +20,9 @@ from psymem.designs.human import HumanAnalysis, HumanSource, analyse_human
 from psymem.designs.plotted import plotted_means
 from psymem.designs.reading import Reading, item_set_facts, scoring_run
 from psymem.designs.rows import (
-    family_names,
     CRITICAL,
     covariates_of,
+    family_names,
     leave_out_items,
     out_of_vocabulary,
     refuse_own_names,

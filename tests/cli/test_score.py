@@ -233,7 +233,15 @@ def test_models_that_read_pieces_get_raw_surprisal_pieces_and_context_too(text, 
 def test_a_full_stop_of_its_own_is_attached_unless_told_otherwise(tmp_path, small_pretrained):
     table = tmp_path / "words.csv"
     table.write_text("text_id,word\n1,the\n1,key\n1,.\n", encoding="utf-8")
-    options = ["score", "-m", small_pretrained("gpt2"), "--table", table, "--measure", "surprisal-uncorrected"]
+    options = [
+        "score",
+        "-m",
+        small_pretrained("gpt2"),
+        "--table",
+        table,
+        "--measure",
+        "surprisal-uncorrected",
+    ]
     attached, spaced = (
         pd.read_csv(io.StringIO(run(*options, *more)), keep_default_na=False)["surprisal_uncorrected_bits"]
         for more in ([], ["--spaced-punctuation"])
