@@ -10,7 +10,9 @@ before it if it is
 - a clitic that is split off in English treebanks: ``n't 's 're 've 'll 'd 'm``;
 - any word after opening brackets or opening typographic quotation marks.
 
-Straight quotation marks and dashes by themselves open as often as they close; they stay apart.
+Straight quotation marks and dashes by themselves open as often as they close; they stay apart. Where a vocabulary
+fuses rows of punctuation (``).`` for ``)`` and ``.``), each row gets tokens of its own. A token that ends within a
+clitic, as GPT-2's ``didn`` of ``did`` and ``n't``, belongs to the row in which it begins.
 """
 
 from __future__ import annotations
