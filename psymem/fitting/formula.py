@@ -225,7 +225,7 @@ def _refuse_numbers(node: Node, source: str) -> None:
         return
     left, right = node.arguments
     if node.value in ("^", "**"):
-        if right.kind != "number" or right.value < 1 or right.value % 1:
+        if right.kind != "number" or float(right.value) < 1 or float(right.value) % 1:
             raise mark(
                 source,
                 node.position,

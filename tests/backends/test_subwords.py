@@ -108,6 +108,28 @@ def test_sentence_pieces_spell_their_word(sentence_piece, words):
         assert b"".join(map(as_bytes, tokens)).decode("utf-8") == " " + written
 
 
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_fused_punctuation_is_taken_apart(kind, small_pretrained):
+    """Vocabularies join marks that follow each other: each row keeps tokens of its own all the same."""
+    fast = transformers.AutoTokenizer.from_pretrained(small_pretrained(kind))
+    fast.add_tokens([")."])
+    tokenizer = SubwordTokenizer(fast, len(fast), kind)
+    words = ["the", "(", "key", "?", ")", ".", "it", ")", ".", "''", "was"]
+    (aligned,) = tokenizer.align([words])
+    assert np.bincount(aligned.word_index, minlength=len(words)).min() > 0
+    assert aligned.attached.tolist() == attached(words).tolist()
+    spelled = "".join(aligned.tokens).translate({0x120: " ", 0x2581: " "}).strip()
+    assert spelled == "the (key?). it). '' was"
+
+
+def test_rows_of_punctuation_stay_apart_on_request(small_pretrained):
+    fast = transformers.AutoTokenizer.from_pretrained(small_pretrained("gpt2"))
+    apart = SubwordTokenizer(fast, len(fast), "byte-level BPE", punctuation="spaced")
+    (aligned,) = apart.align([["was", "."]])
+    assert aligned.tokens[-2:] == ("Ġ", ".") or aligned.tokens[-1] == "Ġ."
+    assert aligned.attached is None
+
+
 def as_bytes(token: str) -> bytes:
     """Spell a piece, or the byte that it stands for."""
     byte = re.fullmatch(r"<0x([0-9A-F]{2})>", token)
