@@ -10,6 +10,7 @@ import transformers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
+from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from psymem.alignment import sum_over_words
 from psymem.backends.punctuation import attached
@@ -92,7 +93,7 @@ def runs(words):
 @given(words=TEXT)
 def test_byte_level_pieces_spell_their_word(byte_level, words):
     aligned = one_word_each(byte_level, words)
-    alphabet = {c: b for b, c in transformers.convert_slow_tokenizer.bytes_to_unicode().items()}
+    alphabet = {c: b for b, c in bytes_to_unicode().items()}
     for numbers, written in runs(words):
         tokens = [t for t, w in zip(aligned.tokens, aligned.word_index, strict=True) if w in numbers]
         spelled = bytes(alphabet[c] for c in "".join(tokens)).decode("utf-8")
