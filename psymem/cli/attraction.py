@@ -7,6 +7,15 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from psymem.cli.reading_options import (
+    DEVICE,
+    DTYPE,
+    LOWER_CASE,
+    NO_BOS,
+    SPACED_PUNCTUATION,
+    print_notes,
+    reading_settings,
+)
 from psymem.errors import PsymemError
 
 if TYPE_CHECKING:
@@ -41,8 +50,11 @@ def attraction(
         "all heads otherwise.",
     ),
     query: str = typer.Option("", help="Attention of a word in pieces: first (the default), last or mean."),
-    no_bos: bool = typer.Option(False, "--no-bos", help="Read without a beginning-of-sentence token."),
-    lower_case: bool = typer.Option(False, "--lower-case", help="Let models read in lower case."),
+    no_bos: bool = NO_BOS,
+    lower_case: bool = LOWER_CASE,
+    spaced_punctuation: bool = SPACED_PUNCTUATION,
+    device: str = DEVICE,
+    dtype: str = DTYPE,
     significance: float = typer.Option(0.05, help="Significance level of 'consistent with people'."),
     engine: str = typer.Option("profiled", help="Fitting engine: profiled, lme4 (needs R) or statsmodels."),
     keep_oov: bool = typer.Option(
@@ -129,6 +141,7 @@ def attraction(
         raise PsymemError(
             "--human-response and --human-engine say how trials are fitted; give them with --human."
         )
+    settings = reading_settings(no_bos, spaced_punctuation, device=device, dtype=dtype)
     folder = out or results_folder("attraction", model, "" if stimuli == BUNDLED_SET else stimuli)
     with progress_bar(quiet, "sentences") as progress:
         result = run(
@@ -136,7 +149,7 @@ def attraction(
             stimuli,
             folder,
             measures=measure or None,
-            reading=Reading(heads, query, not no_bos, lower_case),
+            reading=Reading(heads, query, lower_case, settings),
             tests=tests,
             keep_oov=keep_oov,
             human=HumanSource(human, human_response, human_engine) if human else None,
@@ -150,6 +163,8 @@ def attraction(
         from psymem.cli.effects_table import print_result
 
         print_result(result, folder)
+    if not quiet:
+        print_notes(result.about["notes"])
 
 
 def _print_json(result: FactorialResult, folder: Path) -> None:

@@ -86,7 +86,8 @@ def with_blocks(rows: pd.DataFrame, blocks: Mapping[str, Sequence[str]]) -> pd.D
     parts = [rows]
     for block, instances in blocks.items():
         part = rows[rows["model"].isin(instances)]
-        parts.append(part.assign(model=block + "/" + part["model"].str.rpartition("/")[2]))
+        number = "/" + part["model"].str.rpartition("/")[2] if len(instances) > 1 else ""
+        parts.append(part.assign(model=block + number))
     return pd.concat(parts, ignore_index=True) if blocks else rows
 
 

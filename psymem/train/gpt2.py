@@ -20,7 +20,7 @@ from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from psymem import checkpoints
 from psymem.backends.pretrained import READS
-from psymem.backends.pretrained_model import without_progress_bar
+from psymem.backends.pretrained_model import quietly
 from psymem.errors import TrainingError
 from psymem.models.word_tokenizer import BOS, BOS_ID, EOS, EOS_ID, PAD, PAD_ID, UNK, UNK_ID
 from psymem.outputs import whole_folder, write_text
@@ -244,7 +244,7 @@ def export(model: GPT2LMHeadModel, tokenizer: Tokenizer, folder: Path, card: dic
     fast = PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, bos_token=BOS, eos_token=EOS, pad_token=PAD, unk_token=UNK
     )
-    with whole_folder(folder) as temporary, without_progress_bar():
+    with whole_folder(folder) as temporary, quietly():
         model.save_pretrained(temporary)
         fast.save_pretrained(temporary)
         sums = {p.name: checkpoints.file_sha256(p) for p in sorted(temporary.iterdir())}
