@@ -96,5 +96,6 @@ CORPORA = Registry(
     "corpus",
     {
         "csv": "psymem.data.csv_corpus:read",
+        "geco": "psymem.data.geco:read",
     },
 )

@@ -7,6 +7,7 @@ distinct cell is decoded once.
 
 from __future__ import annotations
 
+import csv
 import html
 import re
 import zipfile
@@ -102,7 +103,9 @@ def _part_of_sheet(book: zipfile.ZipFile, path: Path, sheet: str) -> str:
     found = {}
     for element in _elements(book, "xl/workbook.xml"):
         if _NAMESPACE.sub("", element.tag) == "sheet":
-            reference = next(v for k, v in element.attrib.items() if _NAMESPACE.sub("", k) == "id" and "}" in k)
+            reference = next(
+                v for k, v in element.attrib.items() if _NAMESPACE.sub("", k) == "id" and "}" in k
+            )
             found[element.get("name", "")] = targets[reference]
     if sheet not in found and len(found) != 1:
         raise DataError(f"{path} has no sheet called {sheet!r}; it has {', '.join(map(repr, found))}.")
@@ -153,7 +156,7 @@ class _Cells:
     """Codes of the cells of the wanted columns, and what each code stands for."""
 
     def __init__(self, wanted: Mapping[bytes, str]) -> None:
-        letters = b"|".join(sorted(wanted, key=len, reverse=True))
+        letters = b"|".join(sorted(wanted, key=lambda name: -len(name)))
         self.cell = re.compile(_CELL % letters, re.DOTALL)
         self.store: dict[bytes, tuple[dict[bytes, int], array[int], array[int]]] = {
             letter: ({}, array("i"), array("i")) for letter in wanted
@@ -173,7 +176,8 @@ class _Cells:
         read = {c: _category(*by_name[c], last, shared) for c in columns}
         frame = pd.DataFrame(read, index=pd.RangeIndex(1, last + 1, name="row")).iloc[1:]
         blank = np.logical_and.reduce([(frame[c] == "").to_numpy() for c in columns])
-        return frame[~blank] if blank.any() else frame
+        rows = frame[~blank] if blank.any() else frame
+        return rows.apply(lambda column: column.cat.remove_unused_categories())
 
 
 def _category(
@@ -210,31 +214,37 @@ def _csv_columns(path: Path, columns: Sequence[str], notes: list[str]) -> pd.Dat
     try:
         header = pd.read_csv(path, nrows=0, encoding=encoding).columns.tolist()
         require_columns(pd.DataFrame(columns=header), columns, str(path))
-        wanted = list(dict.fromkeys([*columns, header[-1]]))
         frame = pd.read_csv(
             path,
-            usecols=wanted,
-            dtype="category",
+            usecols=list(columns),
+            dtype="str",
             keep_default_na=False,
             na_values=[],
             encoding=encoding,
-            skip_blank_lines=False,
             index_col=False,
         )
     except pd.errors.EmptyDataError as error:
         raise DataError(f"{path} is empty: it has no header and no rows.") from error
     except (pd.errors.ParserError, ValueError) as error:
-        raise DataError(f"{path} is damaged or was cut off ({str(error).strip()}). Get the file again.") from error
+        raise DataError(
+            f"{path} is damaged or was cut off ({str(error).strip()}). Get the file again."
+        ) from error
     if frame.empty:
         raise DataError(f"{path} has a header but no rows.")
     frame.index = pd.RangeIndex(2, len(frame) + 2, name="row")
-    short = frame.isna().any(axis=1)
-    if short.any():
+    cells = next(csv.reader([_last_line(path, encoding)]), [])
+    if len(cells) != len(header):
         raise DataError(
-            f"{path}, row {short.index[short][0]}: it has fewer cells than the header; the file may have been cut off "
-            "while it was copied. Get it again."
+            f"{path}, row {frame.index[-1]}: it has {len(cells)} cell(s) but the header has {len(header)}; the file may "
+            "have been cut off while it was copied. Get it again."
         )
-    return frame[list(columns)]
+    return frame[list(columns)].astype("category")
+
+
+def _last_line(path: Path, encoding: str) -> str:
+    with path.open("rb") as stream:
+        stream.seek(max(0, path.stat().st_size - CHUNK))
+        return stream.read().rstrip(b"\r\n").rpartition(b"\n")[2].decode(encoding)
 
 
 def _encoding(path: Path, notes: list[str]) -> str:
