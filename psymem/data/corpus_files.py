@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -49,16 +48,24 @@ def find_files(folder: Path, patterns: Sequence[str], corpus: str) -> list[Path]
             f"{folder} {what}. Give the folder that holds the files of the corpus {corpus!r}: "
             f"{' or '.join(patterns)} (psymem corpora show {corpus})."
         )
+    fitting = fitting_files(folder, patterns)
+    if fitting:
+        return fitting
+    raise DataError(
+        f"{folder} does not hold the corpus {corpus!r}. Looked for {' or '.join(patterns)}; found {_listed(folder)}. "
+        f"Where to get it: psymem corpora show {corpus}."
+    )
+
+
+def fitting_files(folder: Path, patterns: Sequence[str]) -> list[Path]:
+    """Return what `find_files` would, [] if there is none."""
     for level in ("*", "*/*"):
         inside = sorted(p for p in folder.glob(level) if p.is_file() and not p.name.startswith("."))
         for pattern in patterns:
             fitting = [p for p in inside if Path(p.name.lower()).match(pattern.lower())]
             if fitting:
                 return fitting
-    raise DataError(
-        f"{folder} does not hold the corpus {corpus!r}. Looked for {' or '.join(patterns)}; found {_listed(folder)}. "
-        f"Where to get it: psymem corpora show {corpus}."
-    )
+    return []
 
 
 def _listed(folder: Path) -> str:
@@ -98,12 +105,24 @@ def read_cells(
     text = _text(path, notes)
     header = _header(text, path, separator, quoting)
     require_columns(pd.DataFrame(columns=header), columns, str(path))
-    wanted = sorted({*(header.index(c) for c in columns), len(header) - 1})
+    _refuse_uneven_rows(text, len(header), path, separator, quoting)
+    wanted = sorted({header.index(c) for c in columns})
     frame = _parsed(text, path, wanted, separator, quoting)
     frame = frame.set_axis([header[i] for i in wanted], axis="columns")
     frame.index = pd.RangeIndex(2, len(frame) + 2, name="row")
-    frame = _whole_rows(frame, path)
+    frame = frame[~(frame == "").all(axis=1)]
+    if frame.empty:
+        raise DataError(f"{path} has a header but no rows.")
+    if not text.endswith("\n"):
+        notes.append(
+            f"{path.name} does not end with a line end; if the last row is not whole, get the file again."
+        )
     return frame[list(columns)]
+
+
+def columns_of(path: Path, *, separator: str = ",", quoting: bool = True) -> list[str]:
+    """Return the names in the first row of a delimited file."""
+    return _header(_text(path, []), path, separator, quoting)
 
 
 def _text(path: Path, notes: list[str]) -> str:
@@ -158,46 +177,50 @@ def _header(text: str, path: Path, separator: str, quoting: bool) -> list[str]:
     first = text[: text.find("\n")] if "\n" in text else text
     if not first.strip():
         raise DataError(f"{path} is empty: it has no header and no rows.")
-    mode = csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE
-    return [c.strip() for c in next(csv.reader([first.rstrip("\r")], delimiter=separator, quoting=mode))]
+    return [c.strip() for c in next(_cells(first.rstrip("\r"), separator, quoting))]
 
 
 def _parsed(text: str, path: Path, wanted: list[int], separator: str, quoting: bool) -> pd.DataFrame:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            return pd.read_csv(
-                io.StringIO(text),
-                sep=separator,
-                quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE,
-                header=None,
-                skiprows=1,
-                usecols=wanted,
-                dtype="str",
-                keep_default_na=False,
-                na_values=[],
-                skip_blank_lines=False,
-                index_col=False,
-            )
+        return pd.read_csv(
+            io.StringIO(text),
+            sep=separator,
+            quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE,
+            header=None,
+            skiprows=1,
+            usecols=wanted,
+            dtype="str",
+            na_filter=False,
+            skip_blank_lines=False,
+        )
     except pd.errors.EmptyDataError as error:
         raise DataError(f"{path} has a header but no rows.") from error
-    except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
+    except (pd.errors.ParserError, ValueError) as error:
         raise DataError(f"{path} is damaged or cut off: {str(error).strip()}. Get the file again.") from error
 
 
-def _whole_rows(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """Refuse rows with too few cells, drop blank lines."""
-    blank = (frame.isna() | (frame == "")).all(axis=1)
-    frame = frame[~blank]
-    if frame.empty:
-        raise DataError(f"{path} has a header but no rows.")
-    short = frame.isna().any(axis=1)
-    if short.any():
-        raise DataError(
-            f"{path}, row {short.index[short][0]}: it has fewer cells than the header; the file may have been cut off "
-            "while it was copied. Get it again."
-        )
-    return frame
+def _refuse_uneven_rows(text: str, width: int, path: Path, separator: str, quoting: bool) -> None:
+    """Raise DataError for the first row that has more or fewer cells than the header; pandas would mend it."""
+    if quoting and '"' in text:
+        sizes = (len(cells) for cells in _cells(text, separator, quoting))
+    else:
+        sizes = (line.count(separator) + 1 if line.strip() else 0 for line in text.splitlines())
+    try:
+        for row, size in enumerate(sizes, start=1):
+            if size not in (0, width):
+                raise DataError(
+                    f"{path}, row {row}: it has {size} cells, the header {width}; the file may have been cut off or changed "
+                    "while it was copied. Get it again."
+                )
+    except csv.Error as error:
+        raise DataError(f"{path}: {error}; the file may have been cut off. Get it again.") from error
+
+
+def _cells(text: str, separator: str, quoting: bool) -> Iterator[list[str]]:
+    lines = io.StringIO(text, newline="")
+    if quoting:
+        return csv.reader(lines, delimiter=separator, strict=True)
+    return csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE)
 
 
 # cells to values -------------------------------------------------------------------------------------------
@@ -255,40 +278,3 @@ def refuse_repeated(frame: pd.DataFrame, key: Sequence[str], path: Path) -> None
         f"{path}, row {row}: {named} is already in row {same.index[same][0]} ({int(repeated.sum())} repeated row(s)). "
         "Each reader reads a word once; remove one of the rows."
     )
-
-
-def refuse_differing_words(read: pd.DataFrame, text: pd.DataFrame, where: str) -> None:
-    """Compare word strings by text and word number; raises DataError with the first five that differ.
-
-    Parameters
-    ----------
-    read, text
-        Frames with ``text_id, word_id, word``; `text` has each word once.
-    where
-        What the words were read from and are compared with, for the message.
-    """
-    key = ["text_id", "word_id"]
-    once = read[[*key, "word"]].drop_duplicates()
-    both = once.merge(
-        text[[*key, "word"]], on=key, how="left", suffixes=("", "_in_text"), validate="many_to_one"
-    )
-    wrong = both[both["word"] != both["word_in_text"]].drop_duplicates(key)
-    if len(wrong):
-        raise DataError(f"{len(wrong)} word(s) differ between {where}: {shown_words(wrong)}.")
-
-
-def shown_words(wrong: pd.DataFrame) -> str:
-    """Name the first five words that differ; `wrong` has ``text_id, word_id, word, word_in_text``."""
-    return "; ".join(
-        f"text {r.text_id}, word {r.word_id}: {r.word!r} against "
-        + (f"{r.word_in_text!r}" if isinstance(r.word_in_text, str) else "no word")
-        for r in wrong.head(SHOWN).itertuples()
-    )
-
-
-def missing_readers(subjects: Sequence[str], expected: Sequence[str]) -> Mapping[str, list[str]]:
-    """Return the readers that a release has and these files lack, and those it does not know."""
-    return {
-        "missing": [s for s in expected if s not in set(subjects)],
-        "unknown": [s for s in subjects if s not in set(expected)],
-    }

@@ -4,8 +4,8 @@ Columns ``subject, text_id, word_id, word``, then durations in ms under their na
 (`psymem.data.corpus.DURATIONS`); ``sentence_id`` is optional. Other column names are given by `columns`,
 canonical name to the file's: ``{"word": "word2", "gaze_duration": "RTfirstpass"}``.
 
-- `word_id` counts the words of a text in reading order. Without it the words are numbered in the order of the
-  rows of each reader and text; that all readers have the same words is checked.
+- `word_id` counts the words of a text in reading order. Without it (or with ``{"word_id": ""}``) the words are
+  numbered in the order of the rows of each reader and text; that all readers have the same words is checked.
 - A word that nobody fixated is NA, "." or empty. Zeros are refused until ``zero="unread"`` says that this is
   what they mean (or ``zero="time"`` that a time of 0 was measured).
 - Words that no reader has a row for come from a second file, ``texts.csv`` (``text_id, sentence_id, word_id,
@@ -20,16 +20,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from psymem.data.corpus import AVERAGE_READER, COUNTS, DURATIONS, Corpus
-from psymem.data.corpus_files import durations, numbers, refuse_repeated, shown_words, whole_numbers
+from psymem.data.corpus_files import durations, numbers, refuse_repeated, whole_numbers
+from psymem.data.corpus_words import refuse_differing_words, text_order, with_sentences, words_of_readers
 from psymem.data.words import words_from_table
 from psymem.delimited import read_delimited
 from psymem.errors import DataError, UnknownNameError
-from psymem.sentences import sentence_numbers
 
 KEYS = ("subject", "text_id", "word_id", "word")
 OPTIONAL = ("sentence_id", "skipped", "line_first", "line_last")
@@ -79,7 +78,17 @@ class Settings:
         return self.columns.get(name, name)
 
 
-def read(folder: Path, *, texts: Path | None = None, name: str = "csv", **settings: Any) -> Corpus:
+def read(
+    folder: Path,
+    *,
+    texts: Path | None = None,
+    called: str = "csv",
+    columns: Mapping[str, str] | None = None,
+    zero: str | None = None,
+    averaged: bool = False,
+    keep: Sequence[str] = (),
+    ms_per_unit: float = 1.0,
+) -> Corpus:
     """Read a table of one's own, or a folder with one table per reader.
 
     Parameters
@@ -88,9 +97,9 @@ def read(folder: Path, *, texts: Path | None = None, name: str = "csv", **settin
         The file or folder.
     texts
         File of all words; ``texts.csv`` of the folder by default, if it is there.
-    name
+    called
         What the corpus is called in tables.
-    settings
+    columns, zero, averaged, keep, ms_per_unit
         As `Settings`.
 
     Returns
@@ -106,7 +115,7 @@ def read(folder: Path, *, texts: Path | None = None, name: str = "csv", **settin
     UnknownNameError
         If a column is missing.
     """
-    chosen = Settings(**settings)
+    chosen = Settings(dict(columns or {}), zero, averaged, keep, ms_per_unit)
     folder = Path(folder)
     paths = _tables(folder)
     notes: list[str] = []
@@ -118,8 +127,8 @@ def read(folder: Path, *, texts: Path | None = None, name: str = "csv", **settin
     measures = [c for c in rows.columns if c in (*DURATIONS, *COUNTS)]
     _check_unit(rows, folder)
     reading = rows[["subject", "text_id", "word_id", "word", *measures, "skipped"]].copy()
-    reading.insert(0, "corpus", pd.Series(name, index=reading.index, dtype="str"))
-    return Corpus(name, words, reading, notes=tuple(dict.fromkeys(notes)), averaged=chosen.averaged)
+    reading.insert(0, "corpus", pd.Series(called, index=reading.index, dtype="str"))
+    return Corpus(called, words, reading, notes=tuple(dict.fromkeys(notes)), averaged=chosen.averaged)
 
 
 def _tables(folder: Path) -> list[Path]:
@@ -173,7 +182,7 @@ def _check_columns(cells: pd.DataFrame, path: Path, settings: Settings, *, sever
         needed.append("subject")
     has = [str(c) for c in cells.columns]
     for name in [*dict.fromkeys(settings.given(n) for n in needed), *settings.keep]:
-        if name not in has:
+        if name and name not in has:
             advice = f"(columns of {path}) "
             if name == "subject":
                 advice += "Averages over readers have none: say averaged=True (--averaged). "
@@ -270,37 +279,13 @@ def _check_unit(rows: pd.DataFrame, path: Path) -> None:
 # words -----------------------------------------------------------------------------------------------------
 def _words(rows: pd.DataFrame, texts: Path | None, settings: Settings, notes: list[str]) -> pd.DataFrame:
     """Return WORDS of the texts file, else of the words that readers met."""
-    flags = [c for c in ("line_first", "line_last", *settings.keep) if c in rows]
     if texts is not None:
         words = words_from_table(texts)
         notes += words.attrs["notes"]
-        return _text_order(words)
-    key = ["text_id", "word_id"]
-    own = [*key, "word", *(["sentence_id"] if "sentence_id" in rows else []), *flags]
-    words = rows[own].drop_duplicates(key).reset_index(drop=True)
-    differing = rows[[*key, "word"]].merge(
-        words[[*key, "word"]], on=key, suffixes=("", "_in_text"), validate="many_to_one"
-    )
-    wrong = differing[differing["word"] != differing["word_in_text"]].drop_duplicates(key)
-    if len(wrong):
-        raise DataError(
-            f"{len(wrong)} word(s) differ between readers: {shown_words(wrong)}. Number the words of each text in a "
-            "column word_id, the same for all readers."
-        )
-    words = _text_order(words)
+        refuse_differing_words(rows, words, "the readers' data and " + str(texts))
+        return text_order(words)
+    words = words_of_readers(rows, ["line_first", "line_last", *settings.keep])
     if "sentence_id" not in words:
-        by_text = words.groupby("text_id", sort=False)["word"]
-        words["sentence_id"] = by_text.transform(lambda w: sentence_numbers(w.tolist())).astype("int64")
+        words = with_sentences(words)
         notes.append("There is no column sentence_id: sentences end at . ! or ? before a capital.")
-    return words[["text_id", "sentence_id", "word_id", "word", *flags]]
-
-
-def _text_order(words: pd.DataFrame) -> pd.DataFrame:
-    """Sort by word number within texts, texts in the order of the file."""
-    order = pd.Categorical(words["text_id"], categories=words["text_id"].unique())
-    return (
-        words.assign(_order=order.codes)
-        .sort_values(["_order", "word_id"], kind="stable")
-        .drop(columns="_order")
-        .reset_index(drop=True)
-    )
+    return words
