@@ -104,5 +104,7 @@ CORPORA = Registry(
         "eyelink": "psymem.data.eyelink:read",
         "csv": "psymem.data.csv_corpus:read",
         "geco": "psymem.data.geco:read",
+        "zuco1": "psymem.data.zuco:read_zuco1",
+        "zuco2": "psymem.data.zuco:read_zuco2",
     },
 )
