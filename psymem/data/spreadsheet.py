@@ -156,7 +156,8 @@ class _Cells:
     """Codes of the cells of the wanted columns, and what each code stands for."""
 
     def __init__(self, wanted: Mapping[bytes, str]) -> None:
-        letters = b"|".join(sorted(wanted, key=lambda name: -len(name)))
+        longest_first: list[bytes] = sorted(wanted, key=len, reverse=True)
+        letters = b"|".join(longest_first)
         self.cell = re.compile(_CELL % letters, re.DOTALL)
         self.store: dict[bytes, tuple[dict[bytes, int], array[int], array[int]]] = {
             letter: ({}, array("i"), array("i")) for letter in wanted
