@@ -45,12 +45,12 @@ def test_words_are_the_same_in_every_encoding_and_stay_what_they_are(corpus):
 
 
 def test_sentences_are_those_of_the_treebank(corpus):
-    assert corpus.words["sentence_id"].tolist() == [1, 1, 2, 2, 2, 2, 2, 3, 3, 4, 4, 4]
+    assert corpus.words["sentence_id"].tolist() == [1, 1, 2, 2, 2, 2, 2, 3, 3, 4, 5, 5]
 
 
 def test_lines_end_with_the_line_and_the_screen(corpus):
     words = corpus.words
-    assert words.loc[words["line_first"], "word"].tolist() == ["Voil\u00e0,", "NA", "(He)", "So"]
+    assert words.loc[words["line_first"], "word"].tolist() == ["Voil\u00e0,", "NA", "(He)", "So."]
     assert words.loc[words["line_last"], "word"].tolist() == ["null", "m\u00e1s.", "left.", "goes."]
 
 
@@ -104,7 +104,7 @@ def test_what_is_missing_and_how_it_was_read_is_in_the_notes(corpus):
 def test_without_the_treebank_sentences_are_split_by_the_stated_rule(folder):
     (folder / "TheDundeeTreebank_v1-0.csv").unlink()
     corpus = dundee.read(folder)
-    assert corpus.words["sentence_id"].tolist() == [1, 1, 1, 1, 1, 1, 1, 2, 2, 1, 1, 1]
+    assert corpus.words["sentence_id"].tolist() == [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2]
     assert (
         "TheDundeeTreebank_v1-0.csv is not there; sentences are those of psymem's own rule." in corpus.notes
     )
@@ -214,12 +214,12 @@ def test_a_word_number_that_is_there_twice_is_refused(folder):
 
 
 def test_words_that_differ_are_shown(folder):
-    for word in ("So", "goes."):
+    for word in ("So.", "goes."):
         change(folder / "sa02ma1p.dat", word.encode(), word[::-1].encode())
     with pytest.raises(DataError) as error:
         dundee.read(folder)
     assert str(error.value) == (
-        "Dundee: 2 word(s) differ between events and texts: text 2, word 1: 'oS' and 'So'; text 2, word 3: '.seog' and "
+        "Dundee: 2 word(s) differ between events and texts: text 2, word 1: '.oS' and 'So.'; text 2, word 3: '.seog' and "
         "'goes.'. Check that both belong to the same release."
     )
 

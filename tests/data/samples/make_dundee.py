@@ -20,7 +20,7 @@ TEXTS = {
         (2, 1, "(He)"),
         (2, 1, "left."),
     ],
-    2: [(1, 1, "So"), (1, 1, "it"), (1, 1, "goes.")],
+    2: [(1, 1, "So."), (1, 1, "It"), (1, 1, "goes.")],
 }
 BLINK, AWAY = "*Blink", "*Off-screen"
 
@@ -48,7 +48,7 @@ EVENTS = {
 IN_TEXT_ORDER = {("sc", 1, "cp437"): {1: [(150, 1)], 3: [(130, 3)], 4: [(140, 2)]}}
 """Of each word fixated: ms and number of the fixation."""
 
-TREEBANK = {1: [[1, 2], [3, 4, 5, 6, 7], [8]], 2: [[1, 2, 3]]}
+TREEBANK = {1: [[1, 2], [3, 4, 5, 6, 7], [8]], 2: [[1], [2, 3]]}
 """Words of each sentence; sentences are numbered through, and word 9 of text 1 is lacking."""
 
 
