@@ -96,7 +96,7 @@ def sample_folder(name: str) -> Path | None:
 
 
 def found_files(name: str, folder: Path) -> list[dict[str, Any]]:
-    """Say of each file of a corpus whether it is in `folder`.
+    """Say of each file of a corpus whether it is in `folder` (or beside the file given instead of a folder).
 
     Returns
     -------
@@ -104,11 +104,15 @@ def found_files(name: str, folder: Path) -> list[dict[str, Any]]:
         ``name, holds, optional`` and ``path`` (None if it is missing).
     """
     folder = Path(folder)
+    given, folder = (folder, folder.parent) if folder.is_file() else (None, folder)
     rows = []
-    for file in read_card(name)["files"]:
+    for place, file in enumerate(read_card(name)["files"]):
         here = folder / file["name"]
         patterns = [Path(file["name"]).name, *file.get("also", [])]
-        paths = [here] if here.is_file() else fitting_files(folder, patterns) if folder.is_dir() else []
+        if given and place == 0:
+            paths = [given]
+        else:
+            paths = [here] if here.is_file() else fitting_files(folder, patterns) if folder.is_dir() else []
         rows.append(
             {
                 "name": file["name"],

@@ -105,8 +105,8 @@ def read_cells(
     text = _text(path, notes)
     header = _header(text, path, separator, quoting)
     require_columns(pd.DataFrame(columns=header), columns, str(path))
-    _refuse_uneven_rows(text, len(header), path, separator, quoting)
     wanted = sorted({header.index(c) for c in columns})
+    _refuse_uneven_rows(_sizes(text, len(header), separator, quoting), wanted[-1] + 1, len(header), path)
     frame = _parsed(text, path, wanted, separator, quoting)
     frame = frame.set_axis([header[i] for i in wanted], axis="columns")
     frame.index = pd.RangeIndex(2, len(frame) + 2, name="row")
@@ -126,51 +126,8 @@ def columns_of(path: Path, *, separator: str = ",", quoting: bool = True) -> lis
 
 
 def _text(path: Path, notes: list[str]) -> str:
-    """Return the text; a file in two encodings is decoded line by line."""
-    try:
-        content = path.read_bytes()
-    except OSError:
-        content = b""
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError:
-        mixed = _mixed(content, path, notes)
-        if mixed is not None:
-            return mixed
-    return read_text(path, notes).removeprefix("\ufeff")
-
-
-def _mixed(content: bytes, path: Path, notes: list[str]) -> str | None:
-    """Return the text of a file with lines in UTF-8 and lines in Windows-1252, None if it is none."""
-    if b"\0" in content:
-        return None
-    lines, kinds = [], {"utf-8": 0, "cp1252": 0}
-    for number, line in enumerate(content.split(b"\n"), start=1):
-        if line.isascii():
-            lines.append(line.decode("ascii"))
-            continue
-        kind = _kind(line)
-        if kind is None:
-            return None
-        kinds[kind] = kinds[kind] or number
-        lines.append(line.decode(kind))
-    if not all(kinds.values()):
-        return None
-    notes.append(
-        f"{path.name} mixes two encodings: row {kinds['utf-8']} is UTF-8, row {kinds['cp1252']} Windows-1252; "
-        "every row was read as what it is."
-    )
-    return "\n".join(lines)
-
-
-def _kind(line: bytes) -> str | None:
-    for kind in ("utf-8", "cp1252"):
-        try:
-            line.decode(kind)
-        except UnicodeDecodeError:
-            continue
-        return kind
-    return None
+    text = read_text(path, notes).removeprefix("\ufeff")
+    return text if "\n" in text else text.replace("\r", "\n")  # line ends of old Macs
 
 
 def _header(text: str, path: Path, separator: str, quoting: bool) -> list[str]:
@@ -199,21 +156,39 @@ def _parsed(text: str, path: Path, wanted: list[int], separator: str, quoting: b
         raise DataError(f"{path} is damaged or cut off: {str(error).strip()}. Get the file again.") from error
 
 
-def _refuse_uneven_rows(text: str, width: int, path: Path, separator: str, quoting: bool) -> None:
-    """Raise DataError for the first row that has more or fewer cells than the header; pandas would mend it."""
-    if quoting and '"' in text:
-        sizes = (len(cells) for cells in _cells(text, separator, quoting))
-    else:
-        sizes = (line.count(separator) + 1 if line.strip() else 0 for line in text.splitlines())
+def _refuse_uneven_rows(sizes: Iterator[int], needed: int, width: int, path: Path) -> None:
+    """Raise DataError for the first row with too few or too many cells; pandas would mend it without a word.
+
+    A row may lack cells that are not needed, except the last, which then was cut off.
+    """
+    size = row = 0
     try:
-        for row, size in enumerate(sizes, start=1):
-            if size not in (0, width):
-                raise DataError(
-                    f"{path}, row {row}: it has {size} cells, the header {width}; the file may have been cut off or changed "
-                    "while it was copied. Get it again."
-                )
+        for number, found in enumerate(sizes, start=1):
+            if found:
+                row, size = number, found
+            if size < needed or size > width:
+                break
     except csv.Error as error:
         raise DataError(f"{path}: {error}; the file may have been cut off. Get it again.") from error
+    if size != width:
+        raise DataError(
+            f"{path}, row {row}: it has {size} cells, the header {width}; the file may have been cut off or changed while "
+            "it was copied. Get it again."
+        )
+
+
+def _sizes(text: str, width: int, separator: str, quoting: bool) -> Iterator[int]:
+    """Count the cells of each row, 0 for a blank line; empty cells beyond the header do not count."""
+    rows: Iterator[list[str]]
+    if quoting and '"' in text:
+        rows = _cells(text, separator, quoting)
+    else:
+        rows = (line.rstrip("\r").split(separator) for line in text.split("\n"))
+    for cells in rows:
+        size = len(cells)
+        while size > width and not cells[size - 1].strip():
+            size -= 1
+        yield 0 if cells in ([], [""]) else size
 
 
 def _cells(text: str, separator: str, quoting: bool) -> Iterator[list[str]]:

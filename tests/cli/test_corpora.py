@@ -69,6 +69,7 @@ def test_check_takes_the_settings_of_a_plain_table(tmp_path):
     columns = "text_id=item,word_id=nr,word=token,gaze_duration=GD"
     settings = ("--averaged", "--zero", "unread", "--keep", "p", "--ms-per-unit", "1000")
     lines = run("check", "csv", str(path), "--columns", columns, *settings).stdout.splitlines()
+    assert lines[:2] == [f"*.csv: {path}", "texts.csv: not there (may be missing)"]
     assert "gaze_duration: 1 values, mean 200 ms" in lines
     with pytest.raises(DataError, match=r"^--columns GD: write NAME=COLUMN"):
         run("check", "csv", str(path), "--columns", "GD")

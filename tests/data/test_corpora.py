@@ -136,3 +136,18 @@ def test_a_few_differing_words_are_left_out_and_reported():
         "1, word 10: 'W10,' against 'w10'.",
         "1 word(s) differ between times and text and were left out (2 rows): text 1, word 5: 'other' against 'w5'.",
     ]
+
+
+def test_line_ends_of_old_macs_and_odd_spaces_inside_cells(tmp_path):
+    frame, _ = cells(tmp_path, "a,b\r1\u2028,2\r3,4".encode())
+    assert frame["a"].tolist() == ["1\u2028", "3"]
+    assert frame["b"].tolist() == ["2", "4"]
+
+
+def test_cells_that_nobody_needs_may_be_missing_and_empty_ones_may_follow(tmp_path):
+    frame, _ = cells(tmp_path, b"a\tb\tc\td\n1\t2\n3\t4\t5\t6\t\t\n7\t8\t9\t0\n", separator="\t")
+    assert frame.to_dict("list") == {"a": ["1", "3", "7"], "b": ["2", "4", "8"]}
+    with pytest.raises(
+        DataError, match=r"row 3: it has 2 cells, the header 4; the file may have been cut off"
+    ):
+        cells(tmp_path, b"a\tb\tc\td\n1\t2\t3\t4\n7\t8\n", separator="\t")
