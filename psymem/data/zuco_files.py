@@ -1,7 +1,7 @@
 """ZuCo's MATLAB files: sentences, words and their eye-tracking measures, in samples, without the EEG.
 
-ZuCo 1 is MATLAB 7 (read by SciPy), ZuCo 2 MATLAB 7.3, which is HDF5 (read by h5py); which one a file is, its first
-bytes say.
+ZuCo 1 is MATLAB 7 (`psymem.data.matlab7`), ZuCo 2 MATLAB 7.3, which is HDF5 (read by h5py); a file's first bytes say
+which one it is.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from psymem.data.matlab7 import read_variable
 from psymem.errors import DataError
 
 MEASURES = ("FFD", "GD", "GPT", "TRT", "nFixations")
@@ -63,10 +64,6 @@ def read_sentences(path: Path) -> list[Sentence]:
         zlib.error,
     ) as error:
         raise _damaged(path, error) from error
-    except Exception as error:
-        if type(error).__module__.startswith("scipy"):  # MatReadError is a plain Exception
-            raise _damaged(path, error) from error
-        raise
 
 
 def _damaged(path: Path, error: Exception) -> DataError:
@@ -88,27 +85,24 @@ def _first(value: Any) -> float:
 
 # MATLAB 7 --------------------------------------------------------------------------------------------------
 def _from_matlab7(path: Path) -> Iterator[Sentence]:
-    from scipy.io import loadmat
-
-    loaded = loadmat(path, squeeze_me=True, struct_as_record=False, variable_names=["sentenceData"])
-    if "sentenceData" not in loaded:
+    data = read_variable(path, "sentenceData", ("content", "word", *MEASURES, POSITIONS))
+    if not isinstance(data, list):
         raise DataError(f"{path} has no variable sentenceData; it is no results file of ZuCo.")
-    for sentence in np.atleast_1d(loaded["sentenceData"]):
-        content = _matlab_text(sentence.content)
-        if not isinstance(sentence.word, np.ndarray) and not hasattr(sentence.word, "content"):
+    for sentence in data:
+        content, words = _matlab_text(sentence["content"]), sentence["word"]
+        if not isinstance(words, list):
             yield Sentence(content, None)  # NaN in place of the words
             continue
-        words = np.atleast_1d(sentence.word)
-        yield Sentence(content, tuple(map(_word7, words)), all(hasattr(w, POSITIONS) for w in words))
+        yield Sentence(content, tuple(map(_word7, words)), all(POSITIONS in word for word in words))
 
 
 def _matlab_text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _word7(word: Any) -> Word:
-    measures = tuple(_scalar(getattr(word, name, ())) for name in MEASURES)
-    return Word(_matlab_text(word.content), measures, _first(getattr(word, POSITIONS, ())))
+def _word7(word: dict[str, Any]) -> Word:
+    measures = tuple(_scalar(word.get(name, ())) for name in MEASURES)
+    return Word(_matlab_text(word["content"]), measures, _first(word.get(POSITIONS, ())))
 
 
 # MATLAB 7.3 ------------------------------------------------------------------------------------------------
