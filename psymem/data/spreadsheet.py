@@ -29,7 +29,7 @@ CHUNK = 1 << 22
 
 _NAMESPACE = re.compile(r"^\{[^}]*\}")
 _ROW_END = b"</row>"
-_CELL = rb'<c (?:[^>]*? )?r="(%s)([0-9]+)"([^>]*/>|[^>]*>.*?</c>)'
+_CELL = rb'<c ([^>]*? )??r="(%s)([0-9]+)"([^>]*/>|[^>]*>.*?</c>)'
 _TYPE = re.compile(r'\bt="(\w+)"')
 _VALUE = re.compile(r"<v[^>]*>([^<]*)</v>")
 _TEXT = re.compile(r"<t[^>]*>([^<]*)</t>")
@@ -149,7 +149,10 @@ def _header(block: bytes, shared: Sequence[str]) -> dict[str, str]:
     """Return names of the first row's cells and the letters of their columns."""
     first = block[: block.find(_ROW_END)]
     cells = re.findall(_CELL % rb"[A-Z]+", first, re.DOTALL)
-    return {_decoded(tail.decode("utf-8"), shared).strip(): letters.decode() for letters, _, tail in cells}
+    return {
+        _decoded((before + tail).decode("utf-8"), shared).strip(): letters.decode()
+        for before, letters, _, tail in cells
+    }
 
 
 class _Cells:
@@ -166,9 +169,9 @@ class _Cells:
 
     def add(self, block: bytes) -> None:
         store = self.store
-        for letters, row, tail in self.cell.findall(block):
+        for before, letters, row, tail in self.cell.findall(block):
             distinct, codes, rows = store[letters]
-            codes.append(distinct.setdefault(tail, len(distinct)))
+            codes.append(distinct.setdefault(before + tail if before else tail, len(distinct)))
             rows.append(int(row))
 
     def frame(self, columns: Sequence[str], shared: Sequence[str]) -> pd.DataFrame:
