@@ -134,6 +134,20 @@ def test_words_that_differ_between_readers_are_shown(changed):
     )
 
 
+def test_a_label_in_another_writing_is_taken_as_most_readers_have_it(changed, corpus):
+    def other_writing(content: bytes) -> bytes:
+        head, _, last = content.rpartition("café’s,".encode("cp1252"))
+        return head + "café's,".encode("cp1252") + last
+
+    mended = psymem.load_corpus("provo", changed(other_writing))
+    assert mended.words.equals(corpus.words)
+    assert mended.reading.equals(corpus.reading)
+    assert (
+        "1 word(s) differ between readers of the same text (is text_id the right column?) in punctuation or case only and "
+        "were taken as the text has them: text 18, word 4: \"café's\" against 'café’s'."
+    ) in mended.notes
+
+
 def test_a_file_without_rows_is_refused(changed):
     folder = changed(lambda content: content.splitlines(keepends=True)[0])
     assert refused(folder) == f"{folder / FILE} has a header but no rows."
