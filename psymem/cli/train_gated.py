@@ -54,7 +54,7 @@ def _command(family: str) -> Callable[..., None]:
         width: int = typer.Option(0, help="Width of one component or layer; or give --parameters."),
         parameters: str = typer.Option("", help="Weights besides the embedding, such as 4M; sets the width."),
         count: str = typer.Option(
-            "core", help="What --parameters counts: core, or released (output biases too)."
+            "released", help="What --parameters counts: released (output biases too) or core."
         ),
         embedding_width: int | None = typer.Option(None, help=f"Width of embeddings; {PRESET}: 176, 100."),
         embeddings: Path | None = typer.Option(None, help="Word vectors to start from, GloVe's text format."),
@@ -86,7 +86,7 @@ def _command(family: str) -> Callable[..., None]:
         sampled_words: int | None = typer.Option(
             None, help=f"Competitors of the sampled softmax, 0 for the exact one; {PRESET}: 4096, 0."
         ),
-        precision: str = typer.Option("auto", help="Precision of training: auto, bf16 or fp32."),
+        precision: str | None = typer.Option(None, help=f"auto, bf16 or fp32; {PRESET}: auto, fp32."),
         checkpoint_every: int = typer.Option(500, help="Steps between checkpoints."),
         seed: int = typer.Option(1, help="Decides initial weights, order and dropout."),
         threads: int = typer.Option(0, help="Processor threads; 0 leaves it to torch."),

@@ -10,7 +10,7 @@ from psymem.data.corpus import Corpus
 from psymem.errors import TrainingError
 from psymem.registry import CORPORA
 from psymem.train.gated_run import Length, train_gated
-from psymem.train.gated_settings import GATED_FAMILIES, PRESETS, GatedObjective, parse_count
+from psymem.train.gated_objective import GATED_FAMILIES, PRESETS, GatedObjective, parse_count
 from psymem.train.loop import LoopSettings
 from psymem.train.run import DataSettings
 from psymem.train.vocabulary import VocabularyRule
@@ -24,7 +24,7 @@ def run_from_options(family: str, options: Mapping[str, Any]) -> Path:
     Parameters
     ----------
     family
-        One of :data:`~psymem.train.gated_settings.FAMILIES`.
+        One of :data:`~psymem.train.gated_objective.FAMILIES`.
     options
         Options by name with underscores; None where the preset decides.
 
@@ -87,7 +87,7 @@ def objective_from(family: str, o: Mapping[str, Any]) -> GatedObjective:
     same = (
         "embedding_width", "width", "components", "layers", "fixations", "duration_normalisation", "gate", "predictor",
         "batching", "rows", "piece_length", "batch_tokens", "sampled_words", "embedding_dropout", "layer_dropout",
-        "embeddings", "precision", "count",
+        "embedding_range", "embeddings", "precision", "count",
     )  # fmt: skip
     chosen = {k: o[k] for k in same}
     if family not in GATED_FAMILIES:

@@ -24,9 +24,15 @@ SHORTER = 0.05
 """Probability that a piece is around half as long."""
 
 
-def stream_of(text: EncodedText) -> np.ndarray:
-    """Return (n,) ids of all sentences one after the other, end-of-sentence after each that is complete."""
-    return np.insert(text.ids, text.starts[1:][text.complete], EOS_ID)
+def stream_of(text: EncodedText, values: np.ndarray | None = None, end: int = EOS_ID) -> np.ndarray:
+    """Return (n,) all sentences one after the other, with `end` after each that is complete.
+
+    Parameters
+    ----------
+    values
+        (n_tokens,) what the stream consists of; the words' ids by default.
+    """
+    return np.insert(text.ids if values is None else values, text.starts[1:][text.complete], end)
 
 
 def rows_of(stream: np.ndarray, rows: int) -> np.ndarray:

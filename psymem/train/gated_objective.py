@@ -26,6 +26,8 @@ PRESETS: dict[str, dict[str, Any]] = {
         "components": 4,
         "embedding_dropout": 0.0,
         "layer_dropout": 0.0,
+        "embedding_range": 0.1,
+        "precision": "auto",
         "sampled_words": 4096,
         "batch_tokens": 4096,
         "minimum_count": 1,
@@ -43,6 +45,8 @@ PRESETS: dict[str, dict[str, Any]] = {
         "components": 12,
         "embedding_dropout": 0.5,
         "layer_dropout": 0.25,
+        "embedding_range": 0.0,
+        "precision": "fp32",
         "sampled_words": 0,
         "batch_tokens": 4096,
         "minimum_count": 3,
@@ -75,7 +79,7 @@ class GatedObjective:
     parameters
         Trained weights without the embedding, from which the width follows; 0 where `width` is given.
     count
-        What `parameters` counts: "core", or "released", with the V output biases.
+        What `parameters` counts: "released", with the V output biases, or "core", without.
     components, layers
         K of FGP; L (FGL: its gated units).
     fixations
@@ -100,6 +104,9 @@ class GatedObjective:
         Dropout of embeddings and of each layer's output.
     fixation_weight
         lambda, weight of the fixation loss (multi-task); 0 for none.
+    embedding_range
+        Embeddings start between minus this and this, all alike; 0: from a normal distribution with standard
+        deviation 1, as in the paper.
     embeddings
         File of word vectors to start from.
     precision
@@ -110,7 +117,7 @@ class GatedObjective:
     embedding_width: int = 176
     width: int = 0
     parameters: int = 0
-    count: str = "core"
+    count: str = "released"
     components: int = 4
     layers: int = 1
     fixations: str = "adaptive"
@@ -125,6 +132,7 @@ class GatedObjective:
     embedding_dropout: float = 0.0
     layer_dropout: float = 0.0
     fixation_weight: float = 0.0
+    embedding_range: float = 0.1
     embeddings: Path | None = None
     precision: str = "auto"
 
