@@ -108,8 +108,9 @@ class GatedSettings:
             if getattr(self, name) is None:
                 object.__setattr__(self, name, value)
         for name in ("vocabulary_size", "width", "components", "layers", "embedding_width", "time_steps"):
-            if getattr(self, name) < 1:
-                raise ModelError(f"{name}={getattr(self, name)} is not possible; expected at least 1.")
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < 1:
+                raise ModelError(f"{name}={value!r} is not possible; expected a whole number of at least 1.")
         if self.components != 1 and not parallel:
             raise ModelError(
                 f"components={self.components} is not possible for {self.family}; only fgp-rnn and fgp-lstm have "
