@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from psymem.cli import train_gated
+from psymem.cli import train_fixation_predictor, train_gated
 
 PRECISIONS = "auto, bf16 or fp32"
 
@@ -20,6 +20,7 @@ def register(app: typer.Typer) -> None:
     train.command("cbr-rnn")(cbr_rnn)
     train.command("gpt2")(gpt2)
     train_gated.add(train)
+    train_fixation_predictor.add(train)
 
 
 def cbr_rnn(

@@ -23,7 +23,7 @@ from psymem.train.objectives import CompetitorSampler, next_word_loss
 
 HELD_OUT_SEED = 0
 """Of held-out text, so that the control with random levels is given the same ones at every validation."""
-REFRESH_TOKENS = 2_000_000
+REFRESH_TOKENS = 500_000
 
 
 class GatedTask(nn.Module):

@@ -210,7 +210,7 @@ class _Run:
         if isinstance(self.schedule, PlateauSchedule):
             self.schedule.observe(nats)
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        self.progress.validation(at.step, at.tokens, nats, perplexity(nats), memory)
+        self.progress.validation(at.step, at.tokens, nats, perplexity(min(nats, 50.0)), memory)
 
 
 def make_optimizer(settings: LoopSettings, task: Any) -> torch.optim.Optimizer:
