@@ -138,6 +138,7 @@ def fitted_to(stored: StoredPredictor, vocabulary: Tokenizer) -> FixedFixationPr
         width=stored.network.network.hidden.in_features,
         embedding_width=stored.network.embedding.embedding_dim,
         boundary_ids=(PAD_ID, BOS_ID, EOS_ID),
+        dropout=0.0,  # the language model's training mode is not for it
     )
     network.network.load_state_dict(stored.network.network.state_dict())
     with torch.no_grad():

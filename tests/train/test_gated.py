@@ -65,7 +65,7 @@ def task(seed: int = 1, **changes) -> GatedTask:
 @pytest.mark.parametrize("family", ["lstm", "fgp-lstm"])
 def test_it_learns_and_scores_through_the_common_path(text, tmp_path, family):
     size = {**SMALL, "width": 16, "embedding_width": 16, "batch_tokens": 200}
-    objective = GatedObjective(family, components=3, embedding_range=0.5, **size)
+    objective = GatedObjective(family, components=3, **size)
     folder = run(text, tmp_path / "run", objective, Length(16_000, validate_every=8_000))
     rows = list(csv.DictReader((tmp_path / "run" / "training_log.csv").open()))
     held_out = [float(r["validation_perplexity"]) for r in rows if r["validation_perplexity"]]
@@ -182,7 +182,7 @@ def test_the_controls_train(fixations, batching):
     one = task(**{**STREAM, "batching": batching, "fixations": fixations})
     loss, nats = one(one.batch(one.plan(0)[0]), 0)
     loss.backward()
-    assert nats == pytest.approx(np.log(len(VOCABULARY) + 5), abs=0.3)
+    assert nats == pytest.approx(np.log(len(VOCABULARY) + 5), abs=0.6)
     assert one.validate() == one.validate()
 
 
