@@ -17,6 +17,7 @@ COMMANDS: tuple[str, ...] = (
     "suite",
     "pairs",
     "stimuli",
+    "corpora",
     "train",
     "perplexity",
     "models",
