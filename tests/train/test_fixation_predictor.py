@@ -19,9 +19,9 @@ from psymem.train.corpus import encode_sentences
 from psymem.train.fixation_labels import fixation_loss, fixation_text, sentence_batch, stream_batch
 from psymem.train.fixation_predictor import (
     PredictorSettings,
+    errors_on_test,
     known_words,
     split_sentences,
-    test_errors as errors_on_test,
     train_fixation_predictor,
 )
 from psymem.train.gated import GatedTask
@@ -118,7 +118,9 @@ def test_a_language_model_reads_with_it(trained):
         loss, _ = task(task.batch(task.plan(0)[0]), 0)
         loss.backward()
         assert all(p.grad is None for p in task.model.fixed_predictor.parameters())
-        assert all(torch.equal(a, b) for a, b in zip(before, task.model.fixed_predictor.parameters(), strict=True))
+        assert all(
+            torch.equal(a, b) for a, b in zip(before, task.model.fixed_predictor.parameters(), strict=True)
+        )
     batch = task.batch(task.plan(0)[0])
     ids = torch.tensor([[2, *text.sentence(0).tolist()]])
     alone = task.model.fixed_predictor.levels(ids)[0][0, 1:]
@@ -160,7 +162,9 @@ def test_the_multi_task_loss_is_weighted_by_the_variance_over_readers():
     read = corpus(6)
     tokenizer = build_tokenizer(["the", *NOUNS, "run", "away"])
     text = fixation_text(read, tokenizer)
-    frame = read.reading.assign(d=read.reading["total_reading_time"] / read.reading["total_reading_time"].mean())
+    frame = read.reading.assign(
+        d=read.reading["total_reading_time"] / read.reading["total_reading_time"].mean()
+    )
     word = frame.groupby("word_id")["d"].agg(["mean", "var"])
     mean, variance = [], []
     for start in range(0, len(word), 4):  # the, noun, run, away, full stop, end of sentence
@@ -186,7 +190,11 @@ def test_multi_task_training_reaches_the_predictor(batching):
         piece_length=8, batch_tokens=60, sampled_words=0, precision="fp32",
     )  # fmt: skip
     task = GatedTask(
-        objective, tokenizer, {"plain": text, "validation": text}, 1, fixations=fixation_text(corpus(8), tokenizer)
+        objective,
+        tokenizer,
+        {"plain": text, "validation": text},
+        1,
+        fixations=fixation_text(corpus(8), tokenizer),
     )
     optimizer = torch.optim.Adam(task.parameters(), 2e-2)
     extra = []

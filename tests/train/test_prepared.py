@@ -61,9 +61,7 @@ def test_a_cache_with_other_text_is_refused(text, tmp_path):
 def test_a_cache_with_another_vocabulary_is_refused(text, model, tmp_path):
     prepared_text(DataSettings((text,)), tmp_path, 1, cache=tmp_path / "cache")
     with pytest.raises(TrainingError) as caught:
-        prepared_text(
-            DataSettings(()), tmp_path, 1, cache=tmp_path / "cache", vocabulary_from=str(model)
-        )
+        prepared_text(DataSettings(()), tmp_path, 1, cache=tmp_path / "cache", vocabulary_from=str(model))
     assert str(caught.value) == (
         f"The text in {tmp_path / 'cache'} has another vocabulary (10 words) than {model} (7); name another "
         "--corpus-cache, or leave --vocabulary-from out."
