@@ -32,6 +32,9 @@ def _command(family: str) -> Callable[..., None]:
     def command(
         text: list[Path] = typer.Option([], help="Text file (.txt, .txt.gz, .conllu) or folder; repeatable."),
         out: Path = typer.Option(..., help="Folder of this run; the same folder resumes it."),
+        again: list[Path] = typer.Option(
+            [], help="Text that each pass reads once more, each time it is named; needs --held-out."
+        ),
         held_out: list[Path] = typer.Option([], help="Text for validation; default: 1% of the sentences."),
         corpus_cache: Path | None = typer.Option(
             None,

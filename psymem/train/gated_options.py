@@ -41,6 +41,7 @@ def run_from_options(family: str, options: Mapping[str, Any]) -> Path:
     o = with_preset(family, options)
     data = DataSettings(
         text=tuple(o["text"]),
+        again=tuple(o["again"]),
         held_out=tuple(o["held_out"]),
         longest=o["longest"],
         vocabulary=VocabularyRule(

@@ -100,3 +100,22 @@ def test_a_vocabulary_that_is_not_ours(text, model, tmp_path):
         f"{model / 'tokenizer.json'} gives <s> the number None, expected 2: only the vocabulary of a word-level model "
         "of psymem can be taken over."
     )
+
+
+def test_text_read_again_is_part_of_what_is_shared(text, tmp_path):
+    data = DataSettings((text,), again=(text,), held_out=(text,))
+    first = prepared_text(data, tmp_path, 1, cache=tmp_path / "cache")
+    again = prepared_text(DataSettings(()), tmp_path, 1, cache=tmp_path / "cache")
+    assert again.data == data
+    assert len(again.texts["plain"]) == len(first.texts["plain"]) == 80
+
+
+def test_a_folder_of_an_older_version_serves_too(text, tmp_path):
+    prepared_text(DataSettings((text,)), tmp_path, 1, cache=tmp_path / "cache")
+    stamp = tmp_path / "cache" / "data.json"
+    content = json.loads(stamp.read_text(encoding="utf-8"))
+    del content["again"]
+    stamp.write_text(json.dumps(content), encoding="utf-8")
+    assert prepared_text(DataSettings((text,)), tmp_path, 1, cache=tmp_path / "cache").data == DataSettings(
+        (text,)
+    )
