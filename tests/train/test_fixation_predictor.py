@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import tomllib
 from dataclasses import replace
 
@@ -10,7 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from typer.testing import CliRunner
 
+from psymem.cli.app import build
 from psymem.data.corpus import Corpus
 from psymem.errors import CheckpointError, DataError, ModelError, PsymemWarning, TrainingError
 from psymem.models.fixation_checkpoint import fitted_to, load_predictor
@@ -220,3 +223,33 @@ def test_a_corpus_of_other_words():
     with pytest.raises(TrainingError) as caught:
         fixation_text(corpus(3), build_tokenizer(["der", "Baum"]))
     assert str(caught.value) == "The model's vocabulary has none of the words of the corpus 'lengths'."
+
+
+def test_the_command(tmp_path, monkeypatch):
+    from psymem import registry
+
+    monkeypatch.setitem(registry.CORPORA._rows, "lengths", f"{__name__}:read_lengths")
+    arguments = [
+        "train",
+        "fixation-predictor",
+        "--corpus",
+        "lengths",
+        "--data",
+        str(tmp_path),
+        "--json",
+        "--quiet",
+    ]
+    arguments += ["--out", str(tmp_path / "run"), "--epochs", "1", "--width", "4", "--embedding-width", "4"]
+    result = CliRunner().invoke(build(), arguments)
+    assert result.exit_code == 0, result.output
+    said = json.loads(result.stdout)
+    assert said["folder"] == str(tmp_path / "run" / "model")
+    assert set(said) == {
+        "folder", "test_tokens", "test_l1", "test_mse", "test_l1_of_mean_level", "test_mse_of_mean_level",
+        "test_unseen_share",
+    }  # fmt: skip
+
+
+def read_lengths(folder) -> Corpus:
+    """Stand in for a reader of corpus files."""
+    return corpus(40)
