@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from psymem.backends.base import Backend
+from psymem.backends.base import Backend, is_causal, not_causal
 from psymem.backends.load import load_backends
 from psymem.errors import DataError, ModelError, PsymemWarning
 from psymem.measures.base import Measure, require_provided, require_roles, resolve
@@ -66,7 +66,8 @@ def score(
     pandas.DataFrame
         SCORES: the columns of WORDS, then ``model``, ``oov`` (the word or a part of it is not in the model's
         vocabulary) and the columns of the measures, with the unit in the name. NaN where a value is not
-        defined.
+        defined. With a model whose values depend on later words, ``causal`` says of each row whether they do
+        not.
 
     Raises
     ------
@@ -151,8 +152,14 @@ class Run:
         return found
 
     def notes(self) -> list[str]:
-        """Say what the models found odd about the words, once they have been read."""
-        return list(dict.fromkeys(n for b in self.backends for n in getattr(b, "notes", ())))
+        """Say what is not causal, and what the models found odd about the words, once they have been read."""
+        later = [not_causal(b.name) for b in self.backends if not is_causal(b)]
+        later += [
+            f"{' and '.join(m.columns)} of a word depends on the words that follow it."
+            for m in self.measures
+            if not getattr(m, "causal", True)
+        ]
+        return list(dict.fromkeys([*later, *(n for b in self.backends for n in getattr(b, "notes", ()))]))
 
     def provenance(self) -> dict[str, Any]:
         """Return what identifies the numbers: models and measures with their settings."""
@@ -171,6 +178,8 @@ class Run:
         traces = backend.read_many(texts, progress, names=names, needs=needs)
         unknown = [_unknown(t, len(w)) for t, w in zip(traces, texts, strict=True)]
         new: dict[str, Any] = {"model": backend.name, "oov": np.concatenate(unknown)}
+        if not all(map(is_causal, self.backends)):  # the same columns for every model
+            new["causal"] = is_causal(backend)
         for measure in self.measures:
             values = [measure(t, f) for t, f in zip(traces, frames, strict=True)]
             new |= {column: np.concatenate([v[column] for v in values]) for column in measure.columns}

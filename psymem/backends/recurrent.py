@@ -52,6 +52,7 @@ class RecurrentBackend:
         config = self.checkpoint.config
         self.architecture = architecture_named(self.checkpoint)
         self.provides = self.architecture.provides(config)
+        self.causal = bool(config.get("causal", True))
         self.max_tokens = _longest(self.checkpoint) - bos
         self.max_words: int | None = self.max_tokens
         self._pieces: dict[str, tuple[list[str], list[int]]] = {}
@@ -114,6 +115,7 @@ class RecurrentBackend:
                 "device": self.device,
                 "precision": "float32",
             },
+            **({} if self.causal else {"causal": False}),
         }
 
     def _align(self, texts: Sequence[Sequence[str]], names: Sequence[str] | None) -> list[Alignment]:
