@@ -8,19 +8,17 @@ clipped network by network.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from psymem.errors import TrainingError
+from psymem.train.tiny_networks import CELLS, Record
 
-CELLS = ("srn", "lstm", "gru", "elstm")
-GATES = {"srn": 1, "lstm": 4, "elstm": 4, "gru": 3}
-"""Blocks of the weights: (m), (i, f, g, o), (r, z, n)."""
 CLASSES = 2
+AT_ONCE = 2_000_000
+"""Numbers per activation that reading all strings may take at a time."""
 
 Progress = Callable[[int, int], None]
 
@@ -49,8 +47,8 @@ class FindASettings:
 
     lengths: tuple[int, ...] = tuple(range(10, 101, 10))
     seeds: tuple[int, ...] = (1, 2, 3, 4, 5)
-    steps: int = 4000
-    check_every: int = 200
+    steps: int = 5000
+    check_every: int = 250
     batch: int = 5
     embedding: int = 2
     units: int = 1
@@ -65,9 +63,9 @@ class FindASettings:
             given = getattr(self, name)
             if not given or len(set(given)) < len(given):
                 raise TrainingError(f"{name}={given} has to hold one number or more, each once.")
-        wrong = [n for n in self.lengths if n < 2]
-        if wrong:
-            raise TrainingError(f"A string of {wrong[0]} letters leaves nothing to remember; give 2 or more.")
+            if min(given) < (2 if name == "lengths" else 0):
+                least = "2 letters or more" if name == "lengths" else "0 or more"
+                raise TrainingError(f"{name} holds {min(given)}; expected {least}.")
         for name in ("steps", "check_every", "batch", "embedding", "units"):
             if getattr(self, name) < 1:
                 raise TrainingError(f"{name}={getattr(self, name)} has to be 1 or more.")
@@ -80,48 +78,43 @@ class FindASettings:
         return [(length, seed) for length in self.lengths for seed in self.seeds]
 
 
-@dataclass(frozen=True)
-class Steps:
-    """What networks did while reading: each (R, B, T, N); F, I and the memory they describe (None for an SRN)."""
-
-    hidden: Tensor
-    retain: Tensor | None
-    write: Tensor | None
-
-
 class Networks:
     """R networks of one kind, each with weights of its own.
 
     Parameters
     ----------
     cell
-        "srn", "lstm", "gru" (reset before the weights, as in Su) or "elstm".
+        "srn", "lstm", "gru" or "elstm".
     settings
         Sizes, lengths and seeds.
+
+    Attributes
+    ----------
+    parameters
+        By name, the first axis R.
+    lengths
+        (R,) T of each.
     """
 
     def __init__(self, cell: str, settings: FindASettings) -> None:
         if cell not in CELLS:
             raise TrainingError(f"cell={cell!r} is not known; expected one of {', '.join(CELLS)}.")
-        self.cell, self.settings = cell, settings
+        self.kind, self.cell, self.settings = cell, CELLS[cell], settings
         drawn = [self._draw(np.random.default_rng([seed, length, 0])) for length, seed in settings.runs]
-        self.parameters = {
-            name: torch.tensor(np.stack([d[name] for d in drawn]), dtype=torch.float32, requires_grad=True)
-            for name in drawn[0]
-        }
-        lengths = torch.tensor([length for length, _ in settings.runs])
-        cycle = lengths if not settings.cycle else torch.full_like(lengths, settings.cycle)
-        self.places = torch.arange(max(settings.lengths)) % cycle[:, None]  # (R, T): row of S at each step
+        self.parameters = {name: np.stack([d[name] for d in drawn]) for name in drawn[0]}
+        self.lengths = np.array([length for length, _ in settings.runs])
+        cycle = np.full_like(self.lengths, settings.cycle) if settings.cycle else self.lengths
+        self.places = np.arange(max(settings.lengths))[:, None] % cycle  # (T, R): row of S at each step
 
     def _draw(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Initial values: Glorot's uniform for weights, U(-sqrt 3, sqrt 3) for letters, 0, and 1 for forget gates."""
         sizes = self.settings
-        width = GATES[self.cell] * sizes.units
+        width = self.cell.blocks * sizes.units
         bound = np.sqrt(6 / (sizes.embedding + sizes.units + width))  # of the joint matrix of input and state
-        bias = np.zeros(width)
-        if self.cell in ("lstm", "elstm"):
-            bias[sizes.units : 2 * sizes.units] = 1.0
         output = np.sqrt(6 / (sizes.units + CLASSES))
+        bias = np.zeros(width)
+        if self.kind in ("lstm", "elstm"):
+            bias[sizes.units : 2 * sizes.units] = 1.0
         drawn = {
             "letters": rng.uniform(-np.sqrt(3), np.sqrt(3), (2, sizes.embedding)),
             "input": rng.uniform(-bound, bound, (sizes.embedding, width)),
@@ -130,70 +123,73 @@ class Networks:
             "output": rng.uniform(-output, output, (sizes.units, CLASSES)),
             "output_bias": np.zeros(CLASSES),
         }
-        if self.cell == "elstm":
+        if self.kind == "elstm":
             drawn["scale"] = np.ones((sizes.cycle or max(sizes.lengths), sizes.units))
         return drawn
 
-    def read(self, strings: Tensor) -> Steps:
+    def scales(self) -> np.ndarray:
+        """(T, R, N): s of each step; 1 where there is none."""
+        if "scale" not in self.parameters:
+            return np.ones((*self.places.shape, self.settings.units))
+        return self.parameters["scale"][np.arange(len(self.lengths)), self.places]
+
+    def read(self, strings: np.ndarray) -> Record:
         """Read (R, B, T) strings of 0 (B) and 1 (A), T being the greatest length."""
         of = self.parameters
-        projected = of["letters"] @ of["input"] + of["bias"][:, None]  # (R, 2, G N)
-        chosen = torch.where(strings[..., None] > 0, projected[:, None, None, 1], projected[:, None, None, 0])
-        scale: Sequence[Tensor | float] = [1.0] * strings.shape[-1]
-        if self.cell == "elstm":
-            scale = of["scale"][torch.arange(len(strings))[:, None], self.places].unsqueeze(1).unbind(2)
-        memory = hidden = projected.new_zeros(*strings.shape[:2], self.settings.units)
-        step = {"srn": self._srn, "gru": self._gru}.get(self.cell, self._lstm)
-        rows = []
-        for x, s in zip(chosen.unbind(2), scale, strict=True):
-            hidden, memory, retain, write = step(x, hidden, memory, s)
-            rows.append((hidden, retain, write))
-        h, kept, written = zip(*rows, strict=True)
-        if kept[0] is None:
-            return Steps(torch.stack(h, 2), None, None)
-        return Steps(torch.stack(h, 2), torch.stack(kept, 2), torch.stack(written, 2))
+        letters = of["letters"] @ of["input"] + of["bias"][:, None]  # (R, 2, G N)
+        is_a = np.moveaxis(strings, -1, 0)[..., None] > 0  # (T, R, B, 1)
+        inputs = np.where(is_a, letters[:, None, 1], letters[:, None, 0])
+        return self.cell.read(inputs, of["recurrent"], self.scales())
 
-    def _srn(self, x: Tensor, hidden: Tensor, memory: Tensor, s: object) -> tuple:
-        hidden = torch.tanh(torch.baddbmm(x, hidden, self.parameters["recurrent"]))
-        return hidden, hidden, None, None
+    def logits(self, record: Record) -> np.ndarray:
+        """(R, B, 2): what each network says after its last letter."""
+        return self._final(record) @ self.parameters["output"] + self.parameters["output_bias"][:, None]
 
-    def _lstm(self, x: Tensor, hidden: Tensor, memory: Tensor, s: Tensor | float) -> tuple:
-        i, f, g, o = torch.baddbmm(x, hidden, self.parameters["recurrent"]).chunk(4, -1)
-        retain, write = torch.sigmoid(f), s * torch.sigmoid(i) * torch.tanh(g)
-        memory = retain * memory + write
-        return torch.sigmoid(o) * torch.tanh(memory), memory, retain, write
+    def _final(self, record: Record) -> np.ndarray:
+        """(R, B, N): hidden state after each network's last letter."""
+        return record.hidden[self.lengths - 1, np.arange(len(self.lengths))]
 
-    def _gru(self, x: Tensor, hidden: Tensor, memory: Tensor, s: object) -> tuple:
-        n = self.settings.units
-        weight = self.parameters["recurrent"]
-        r, z = torch.baddbmm(x[..., : 2 * n], hidden, weight[..., : 2 * n]).sigmoid().chunk(2, -1)
-        proposal = torch.tanh(torch.baddbmm(x[..., 2 * n :], r * hidden, weight[..., 2 * n :]))
-        write = (1 - z) * proposal
-        hidden = z * hidden + write
-        return hidden, hidden, z, write
-
-    def logits(self, hidden: Tensor) -> Tensor:
-        """(R, B, 2): what each network says after its last letter, given hidden states (R, B, T, N)."""
-        last = torch.tensor([length - 1 for length, _ in self.settings.runs])
-        final = hidden[torch.arange(len(hidden)), :, last]
-        return torch.baddbmm(self.parameters["output_bias"][:, None], final, self.parameters["output"])
+    def gradients(self, strings: np.ndarray, has_a: np.ndarray) -> dict[str, np.ndarray]:
+        """Gradients of each network's mean cross-entropy over its strings (R, B, T), of which (R, B) have an A."""
+        record = self.read(strings)
+        by_logits = softmax(self.logits(record))
+        by_logits[np.arange(CLASSES) == has_a[..., None]] -= 1.0
+        by_logits /= strings.shape[1]
+        wanted = np.zeros_like(record.hidden)
+        each = np.arange(len(self.lengths))
+        wanted[self.lengths - 1, each] = by_logits @ self.parameters["output"].swapaxes(-1, -2)
+        found = self.cell.back(record, self.parameters["recurrent"], self.scales(), wanted)
+        is_a = np.moveaxis(strings, -1, 0)[..., None]
+        total, of_a = found.inputs.sum((0, 2)), (found.inputs * is_a).sum((0, 2))  # (R, G N)
+        by_letters = np.stack([total - of_a, of_a], 1)  # (R, 2, G N)
+        gradients = {
+            "letters": by_letters @ self.parameters["input"].swapaxes(-1, -2),
+            "input": self.parameters["letters"].swapaxes(-1, -2) @ by_letters,
+            "recurrent": found.recurrent,
+            "bias": total,
+            "output": self._final(record).swapaxes(-1, -2) @ by_logits,
+            "output_bias": by_logits.sum(1),
+        }
+        if "scale" in self.parameters and found.scales is not None:
+            gradients["scale"] = np.zeros_like(self.parameters["scale"])
+            np.add.at(gradients["scale"], (each, self.places), found.scales)
+        return gradients
 
 
-def all_strings(settings: FindASettings) -> tuple[Tensor, Tensor]:
-    """Return every string of each network, and which rows are strings of its length.
-
-    (R, T + 1, T) of 0 and 1, T the greatest length: row j has its A at place j, the row of the network's own
-    length has none; (R, T + 1) bool.
-    """
-    longest = max(settings.lengths)
-    lengths = torch.tensor([length for length, _ in settings.runs])[:, None]
-    place = torch.arange(longest + 1)
-    strings = torch.eye(longest + 1, longest, dtype=torch.int64).repeat(len(lengths), 1, 1)
-    strings[(place >= lengths)] = 0
-    return strings, place <= lengths
+def softmax(logits: np.ndarray) -> np.ndarray:
+    """Probabilities over the last axis."""
+    weights = np.exp(logits - logits.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True)
 
 
-def train(cell: str, settings: FindASettings, progress: Progress | None = None) -> tuple[Networks, np.ndarray]:
+def strings_with_a_at(places: np.ndarray, length: int) -> np.ndarray:
+    """(..., length) of 0 (B) and 1: the A of each string is at its place, counted from 0; none at -1."""
+    return (np.arange(length) == places[..., None]).astype(np.int64)
+
+
+def train(
+    cell: str, settings: FindASettings, progress: Progress | None = None
+) -> tuple[Networks, np.ndarray]:
     """Train all networks of one kind.
 
     Returns
@@ -209,64 +205,61 @@ def train(cell: str, settings: FindASettings, progress: Progress | None = None) 
         If a network's numbers are no longer finite.
     """
     networks = Networks(cell, settings)
-    strings, _ = all_strings(settings)
+    longest = max(settings.lengths)
     drawn = np.stack([_draws(length, seed, settings) for length, seed in settings.runs])  # (R, steps, batch)
-    has_a = torch.from_numpy(drawn < np.array([n for n, _ in settings.runs])[:, None, None]).long()
-    sums = {n: torch.full_like(p, settings.accumulator) for n, p in networks.parameters.items()}
+    sums = {n: np.full_like(p, settings.accumulator) for n, p in networks.parameters.items()}
     solved = np.full(len(drawn), np.nan)
-    rows = torch.arange(len(drawn))[:, None]
     for step in range(1, settings.steps + 1):
-        batch = strings[rows, torch.from_numpy(drawn[:, step - 1])]
-        logits = networks.logits(networks.read(batch).hidden)
-        target = has_a[:, step - 1]
-        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten(), reduction="sum")
-        gradients = torch.autograd.grad(loss / settings.batch, list(networks.parameters.values()))
-        _update(networks, gradients, sums)
+        places = drawn[:, step - 1]
+        _update(networks, networks.gradients(strings_with_a_at(places, longest), places >= 0), sums)
         if step % settings.check_every == 0 or step == settings.steps:
+            if not all(np.isfinite(p).all() for p in networks.parameters.values()):
+                raise TrainingError(f"The weights of a {cell} are no longer finite; lower the learning rate.")
             right = (correct(networks)[0] >= 1).all(-1)
             solved[right & np.isnan(solved)] = step
             if progress is not None:
                 progress(step, settings.steps)
-    if not all(bool(torch.isfinite(p).all()) for p in networks.parameters.values()):
-        raise TrainingError(f"The weights of a {cell} are no longer finite; use a lower learning rate.")
     return networks, solved
 
 
 def _draws(length: int, seed: int, settings: FindASettings) -> np.ndarray:
-    """(steps, batch): the strings a network is trained on, the same for every kind of cell."""
+    """(steps, batch): place of the A, or -1, in each string trained on; the same for every kind of cell."""
     rng = np.random.default_rng([seed, length, 1])
-    return rng.integers(0, length + 1, (settings.steps, settings.batch))
+    return rng.integers(-1, length, (settings.steps, settings.batch))
 
 
-def _update(networks: Networks, gradients: Sequence[Tensor], sums: dict[str, Tensor]) -> None:
+def _update(networks: Networks, gradients: dict[str, np.ndarray], sums: dict[str, np.ndarray]) -> None:
     """Take one step of Adagrad, the gradient of each network cut to the longest length allowed."""
     settings = networks.settings
-    squared = torch.stack([g.flatten(1).square().sum(-1) for g in gradients]).sum(0)  # (R,)
-    shrink = settings.clip / squared.sqrt().clamp(min=settings.clip)
-    with torch.no_grad():
-        for (name, parameter), gradient in zip(networks.parameters.items(), gradients, strict=True):
-            clipped = gradient * shrink.view(-1, *[1] * (gradient.dim() - 1))
-            sums[name] += clipped.square()
-            parameter -= settings.learning_rate * clipped / sums[name].sqrt()
+    squared = sum(np.square(g).reshape(len(g), -1).sum(-1) for g in gradients.values())
+    shrink = settings.clip / np.maximum(np.sqrt(squared), settings.clip)
+    for name, gradient in gradients.items():
+        clipped = gradient * shrink.reshape(-1, *[1] * (gradient.ndim - 1))
+        sums[name] += clipped**2
+        networks.parameters[name] -= settings.learning_rate * clipped / np.sqrt(sums[name])
 
 
-@torch.no_grad()
 def correct(networks: Networks) -> tuple[np.ndarray, np.ndarray]:
-    """Return what is right over all strings of each network.
+    """Return what is right over all T + 1 strings of each network.
 
     Returns
     -------
     shares : numpy.ndarray
         (R, 2): share of the strings with an A, and of the one without, of which the right thing is said.
     loss : numpy.ndarray
-        (R,) nats: mean over the T + 1 strings.
+        (R,) nats: mean over the strings.
     """
-    strings, real = all_strings(networks.settings)
-    lengths = real.sum(-1, keepdim=True) - 1
-    has_a = (torch.arange(strings.shape[1]) < lengths).long()
-    logits = networks.logits(networks.read(strings).hidden)
-    right = (logits.argmax(-1) == has_a) & real
-    loss = torch.nn.functional.cross_entropy(logits.transpose(1, 2), has_a, reduction="none") * real
-    with_a = (right * has_a).sum(-1) / lengths[:, 0]
-    without = (right * (1 - has_a)).sum(-1)
-    return torch.stack([with_a, without.float()], -1).numpy(), (loss.sum(-1) / real.sum(-1)).numpy()
+    longest = int(networks.lengths.max())
+    per_part = max(1, AT_ONCE // (len(networks.lengths) * longest))
+    rights, losses = [], []
+    for first in range(0, longest + 1, per_part):
+        places = np.arange(first, min(first + per_part, longest + 1)) - 1  # -1: no A
+        strings = strings_with_a_at(np.broadcast_to(places, (len(networks.lengths), len(places))), longest)
+        said = softmax(networks.logits(networks.read(strings)))
+        chance = said[..., 1] * (places >= 0) + said[..., 0] * (places < 0)
+        rights.append(chance > 0.5)
+        losses.append(-np.log(np.maximum(chance, np.finfo(float).tiny)))
+    right, loss = np.concatenate(rights, 1), np.concatenate(losses, 1)  # (R, T + 1), without an A first
+    real = np.arange(longest + 1) <= networks.lengths[:, None]
+    with_a = (right & real)[:, 1:].sum(-1) / networks.lengths
+    return np.stack([with_a, right[:, 0]], -1), (loss * real).sum(-1) / real.sum(-1)
