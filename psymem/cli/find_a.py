@@ -21,6 +21,9 @@ def find_a(
     cycle: int = typer.Option(
         0, min=0, help="Scales of an ELSTM, used in turn; 0 for as many as there are letters."
     ),
+    without_a: float = typer.Option(
+        None, help="Share of strings without an A in training. By default every string is drawn alike: 1 in T + 1."
+    ),
     out: Path = typer.Option(Path("results/find-a"), "--out", "-o", help="Folder for tables and figure."),
     as_json: bool = typer.Option(False, "--json", help="Print the tables as JSON."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print nothing but errors (and JSON)."),
@@ -41,6 +44,7 @@ def find_a(
         steps=steps,
         units=units,
         cycle=cycle,
+        without_a=without_a,
     )
     with progress_bar(quiet, "steps") as progress:
         result = run(cell or list(CELLS), settings, progress=progress)

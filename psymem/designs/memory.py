@@ -60,9 +60,14 @@ class Kind:
     lengths: Callable[[Trace, int], np.ndarray]
 
     @property
-    def needs(self) -> frozenset[str]:
+    def requires(self) -> frozenset[str]:
         """What a trace has to hold."""
         return frozenset[str]().union(*(m.requires for m in self.measures))
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What to ask a model for."""
+        return frozenset[str]().union(*(getattr(m, "needs", m.requires) for m in self.measures))
 
 
 KINDS = (
@@ -166,8 +171,8 @@ def memory_decay(
         raise MeasureError(f"unit={unit!r} is not known; expected one of {', '.join(UNITS)}.")
     texts = _texts(check(words, WORDS), unit)
     pictured = _pictured(texts, heatmap)
-    backends = load_backends(models, **settings)
-    kinds = [_kind(b) for b in backends]
+    kinds = [_kind(b) for b in load_backends(models, **settings)]  # before a setting is refused
+    backends = _reading(models, unit, settings)
     read = [
         _read(backend, kind, texts, longest, pictured, progress)
         for backend, kind in zip(backends, kinds, strict=True)
@@ -220,10 +225,22 @@ def _pictured(texts: list[pd.DataFrame], heatmap: str | None) -> int | None:
     return names.index(heatmap)
 
 
+def _reading(
+    models: str | Path | Backend | Sequence[str | Path | Backend], unit: str, settings: dict[str, Any]
+) -> list[Backend]:
+    """Load models so that they read such units from an empty memory; the toy model reads what it is given."""
+    given = [models] if isinstance(models, (str, Path, Backend)) else models
+    return [
+        backend
+        for model in given
+        for backend in load_backends(model, **settings, **({} if model == "toy" else {"context": unit}))
+    ]
+
+
 def _kind(backend: Backend) -> Kind:
     """Exact where the model shows its cells, else linearised."""
     for kind in KINDS:
-        if kind.needs <= backend.provides:
+        if kind.requires <= backend.provides:
             return kind
     raise MeasureError(
         f"The model {backend.name} does not show what its cells keep and write, so it has no memory response. "
@@ -314,8 +331,8 @@ def _pairs(frame: pd.DataFrame, lengths: np.ndarray) -> pd.DataFrame:
 
 def _facts(trace: Trace, kind: Kind) -> dict[str, float]:
     """Number of cells; size of the recurrence where the response is linearised."""
-    cells = next(trace.extras[n] for n in sorted(kind.needs) if trace.extras[n].ndim == 2)
-    size = recurrence_size(trace.extras[RECURRENCE][0]) if RECURRENCE in kind.needs else {}
+    cells = next(trace.extras[n] for n in sorted(kind.requires) if trace.extras[n].ndim == 2)
+    size = recurrence_size(trace.extras[RECURRENCE][0]) if RECURRENCE in kind.requires else {}
     return {"n_cells": cells.shape[1], **size}
 
 

@@ -47,6 +47,11 @@ class LinearisedMemoryResponse:
         "encoding_strength_linearised",
     )
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """What to ask a model for, beside what it has to have."""
+        return self.requires | {CARRY}
+
     def __call__(self, trace: Trace, words: pd.DataFrame) -> dict[str, np.ndarray]:
         """Return (n_words,) values for each column."""
         lengths = linearised_lengths(trace, len(words))

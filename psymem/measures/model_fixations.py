@@ -31,11 +31,12 @@ class ModelFixations:
     - ``update_frac``: share of that squared change outside the first component (layer).
 
     A word's value is the mean over those of its tokens that have a word character (a letter, digit or underscore);
-    punctuation by itself has none and is NaN, as is ``update_frac`` where nothing changed.
+    punctuation by itself has none and is NaN, as is ``update_frac`` where nothing changed, and in a network of one
+    component.
     """
 
     name: ClassVar[str] = "model-fixations"
-    requires: ClassVar[frozenset[str]] = frozenset({FIXATIONS, LEVEL, "update_norm", "update_frac"})
+    requires: ClassVar[frozenset[str]] = frozenset({FIXATIONS, LEVEL, "update_norm"})
     roles: ClassVar[tuple[str, ...]] = ()
     columns: ClassVar[tuple[str, ...]] = (
         "n_active",
@@ -45,6 +46,11 @@ class ModelFixations:
         "update_frac",
     )
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """What to ask a model for, beside what it has to have."""
+        return self.requires | {"update_frac"}
+
     def __call__(self, trace: Trace, words: pd.DataFrame) -> dict[str, np.ndarray]:
         """Return (n_words,) values for each column."""
         gates = _extra(trace, FIXATIONS).astype(np.float64)
@@ -53,7 +59,7 @@ class ModelFixations:
             (gates < 0.5).sum(-1),
             np.clip(_extra(trace, LEVEL), 0.0, LEVELS),
             _extra(trace, "update_norm"),
-            _extra(trace, "update_frac"),
+            trace.extras.get("update_frac", np.full(len(gates), np.nan)),
         )
         over = mean_over_word_tokens(trace, words)
         return {column: over(values) for column, values in zip(self.columns, tokens, strict=True)}

@@ -41,7 +41,7 @@ def decay_figure(decay: pd.DataFrame) -> Figure:
         axes[0].axhline(0.5, color="0.6", linewidth=0.6, linestyle=(0, (2, 2)), zorder=1)
         axes[0].set_ylim(0, max(1.02, 1.05 * float(decay["retention_median"].max())))
         axes[1].set_yscale("log")
-        axes[1].set_ylim(bottom=max(LOWEST_SHARE, 0.5 * float(_positive(decay["share_median"]).min())))
+        axes[1].set_ylim(max(LOWEST_SHARE, 0.5 * float(_positive(decay["share_median"]).min())), 1.0)
         handles, labels = axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False)
     return figure

@@ -43,6 +43,8 @@ class FindASettings:
         Adagrad's rate and the value its sums of squares start at; longest gradient.
     cycle
         T_s of the ELSTM; 0 for T, a scale for every place.
+    without_a
+        Share of strings without an A among those drawn; None for 1 / (T + 1), every string being drawn alike.
     """
 
     lengths: tuple[int, ...] = tuple(range(10, 101, 10))
@@ -56,6 +58,7 @@ class FindASettings:
     accumulator: float = 0.1
     clip: float = 5.0
     cycle: int = 0
+    without_a: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be trained."""
@@ -71,6 +74,8 @@ class FindASettings:
                 raise TrainingError(f"{name}={getattr(self, name)} has to be 1 or more.")
         if self.cycle < 0:
             raise TrainingError(f"cycle={self.cycle} has to be 0 (as long as the string) or more.")
+        if self.without_a is not None and not 0 < self.without_a < 1:
+            raise TrainingError(f"without_a={self.without_a} has to lie between 0 and 1.")
 
     @property
     def runs(self) -> list[tuple[int, int]]:
@@ -225,7 +230,10 @@ def train(
 def _draws(length: int, seed: int, settings: FindASettings) -> np.ndarray:
     """(steps, batch): place of the A, or -1, in each string trained on; the same for every kind of cell."""
     rng = np.random.default_rng([seed, length, 1])
-    return rng.integers(-1, length, (settings.steps, settings.batch))
+    size = (settings.steps, settings.batch)
+    if settings.without_a is None:
+        return rng.integers(-1, length, size)
+    return np.where(rng.random(size) < settings.without_a, -1, rng.integers(0, length, size))
 
 
 def _update(networks: Networks, gradients: dict[str, np.ndarray], sums: dict[str, np.ndarray]) -> None:
