@@ -22,7 +22,8 @@ def find_a(
         0, min=0, help="Scales of an ELSTM, used in turn; 0 for as many as there are letters."
     ),
     without_a: float = typer.Option(
-        None, help="Share of strings without an A in training. By default every string is drawn alike: 1 in T + 1."
+        None,
+        help="Share of strings without an A in training. By default every string is drawn alike: 1 in T + 1.",
     ),
     out: Path = typer.Option(Path("results/find-a"), "--out", "-o", help="Folder for tables and figure."),
     as_json: bool = typer.Option(False, "--json", help="Print the tables as JSON."),
@@ -58,7 +59,10 @@ def find_a(
 
         table = result.summary.pivot(index="length", columns="cell", values="balanced_accuracy_mean")
         order = list(dict.fromkeys(result.summary["cell"]))
-        show(table[order].reset_index(), f"Mean balanced accuracy of {seeds} networks (0.5: says the same of all)")
+        show(
+            table[order].reset_index(),
+            f"Mean balanced accuracy of {seeds} networks (0.5: says the same of all)",
+        )
         typer.echo(f"Tables and figure: {out}")
 
 

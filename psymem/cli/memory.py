@@ -40,7 +40,9 @@ def memory(
         [], "--model", "-m", help="Recurrent model, by name or folder; may be given several times."
     ),
     text: Path = typer.Option(None, "--text", help="Text file; every line is a text."),
-    unit: str = typer.Option("text", help="What is read from an empty memory: a whole text or each sentence."),
+    unit: str = typer.Option(
+        "text", help="What is read from an empty memory: a whole text or each sentence."
+    ),
     longest: int = typer.Option(50, min=1, help="Greatest distance in words."),
     heatmap: str = typer.Option(
         None, "--heatmap", help="Also a heat map of one text, by its line number: its first 50 words."

@@ -107,9 +107,7 @@ def response_lengths(trace: Trace, n_words: int) -> np.ndarray:
     return lengths_left(trace.extras[RETAIN], trace.extras[WRITE], trace.word_index, n_words)
 
 
-def lengths_left(
-    retain: np.ndarray, write: np.ndarray, word_index: np.ndarray, n_words: int
-) -> np.ndarray:
+def lengths_left(retain: np.ndarray, write: np.ndarray, word_index: np.ndarray, n_words: int) -> np.ndarray:
     """Return how much of what each word wrote is left after each later word.
 
     Products are carried forward from word to word, a few cells at a time, so that no logarithm of a gate at 0

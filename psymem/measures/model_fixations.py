@@ -95,7 +95,9 @@ def mean_over_word_tokens(trace: Trace, words: pd.DataFrame) -> Callable[[np.nda
     """
     of_word = words["word"].to_numpy()[trace.word_index]
     shown = zip(trace.tokens, of_word, trace.oov, strict=True)
-    spoken = np.array([bool(re.search(r"\w", word if oov else token)) for token, word, oov in shown], dtype=bool)
+    spoken = np.array(
+        [bool(re.search(r"\w", word if oov else token)) for token, word, oov in shown], dtype=bool
+    )
     index = trace.word_index[spoken]
     count = np.bincount(index, minlength=len(words))
 

@@ -42,8 +42,10 @@ def find_a_figure(networks: pd.DataFrame, summary: pd.DataFrame, responses: pd.D
         axes[0].axhline(0.5, color="0.6", linewidth=0.6, linestyle=(0, (2, 2)), zorder=1)
         axes[0].set_ylabel("balanced accuracy")
         axes[0].set_ylim(0.45, 1.03)
-        floored = [f.assign(**{c: f[c].clip(lower=LOWEST)}) for f, c in
-                   ((networks, "retention"), (summary, "retention_median"), (responses, "retention"))]
+        floored = [
+            f.assign(**{c: f[c].clip(lower=LOWEST)})
+            for f, c in ((networks, "retention"), (summary, "retention_median"), (responses, "retention"))
+        ]
         draw_by_length(*floored[:2], ("retention", "retention_median"), axes[1], cells)
         axes[1].set_yscale("log")
         axes[1].set_ylabel("retention of a first A at the end")
@@ -61,7 +63,13 @@ def draw_by_length(
         shift = SPREAD * (place - (len(cells) - 1) / 2)
         dots, line = (f[f["cell"] == cell] for f in (networks, summary))
         ax.scatter(
-            dots["length"] + shift, dots[columns[0]], s=6, color=look.colour, alpha=0.4, linewidths=0, zorder=2
+            dots["length"] + shift,
+            dots[columns[0]],
+            s=6,
+            color=look.colour,
+            alpha=0.4,
+            linewidths=0,
+            zorder=2,
         )
         ax.plot(
             line["length"] + shift,
@@ -74,7 +82,11 @@ def draw_by_length(
             zorder=3,
         )
     ax.set_xlabel("letters in a string, T")
-    ax.set_xticks(sorted(set(summary["length"]))[1::2] if summary["length"].nunique() > 5 else sorted(set(summary["length"])))
+    ax.set_xticks(
+        sorted(set(summary["length"]))[1::2]
+        if summary["length"].nunique() > 5
+        else sorted(set(summary["length"]))
+    )
     return ax
 
 

@@ -54,7 +54,9 @@ def by_hand(retain, write, index) -> list[list[float]]:
 
 
 @pytest.mark.parametrize(
-    "index", [range(9), [0, 0, 1, 2, 2, 2, 3, 4, 4], [0, 1, 1, 3, 3, 4, 5, 6, 6]], ids=["words", "pieces", "gap"]
+    "index",
+    [range(9), [0, 0, 1, 2, 2, 2, 3, 4, 4], [0, 1, 1, 3, 3, 4, 5, 6, 6]],
+    ids=["words", "pieces", "gap"],
 )
 @pytest.mark.parametrize("cells", [3, 70])
 def test_lengths_are_those_of_products_written_out(rng, index, cells):
@@ -168,7 +170,9 @@ def test_arrays_that_do_not_fit_are_refused(retain, write, message):
 
 
 def test_a_trace_without_memory_is_refused():
-    empty = Trace(("a",), np.array([0]), np.zeros(1), np.zeros(1, bool), extras={"memory_retain": np.ones((1, 2))})
+    empty = Trace(
+        ("a",), np.array([0]), np.zeros(1), np.zeros(1, bool), extras={"memory_retain": np.ones((1, 2))}
+    )
     with pytest.raises(MeasureError) as caught:
         MemoryResponse()(empty, words(1))
     assert str(caught.value) == "The model gave no memory_write for this text."

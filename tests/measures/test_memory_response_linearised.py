@@ -88,13 +88,13 @@ def test_columns_are_named_linearised_and_pieces_add_up(rng):
 
 def test_the_size_of_a_recurrence():
     rotation = np.array([[0.0, -0.5], [0.5, 0.0]])
-    assert recurrence_size(rotation) == pytest.approx(
-        {"largest_singular_value": 0.5, "spectral_radius": 0.5}
-    )
+    assert recurrence_size(rotation) == pytest.approx({"largest_singular_value": 0.5, "spectral_radius": 0.5})
     shear = np.array([[0.5, 3.0], [0.0, 0.25]])
     found = recurrence_size(np.stack([rotation, shear]))
     assert found["spectral_radius"] == pytest.approx(0.5)
-    assert found["largest_singular_value"] == pytest.approx(np.sqrt(np.linalg.eigvalsh(shear.T @ shear).max()))
+    assert found["largest_singular_value"] == pytest.approx(
+        np.sqrt(np.linalg.eigvalsh(shear.T @ shear).max())
+    )
 
 
 def test_a_trace_without_a_recurrence_is_refused():

@@ -52,7 +52,11 @@ def test_layers_are_counted_alike():
 
 @pytest.mark.parametrize(
     ("measure", "lacking"),
-    [(ModelFixations(), "fixations"), (ModelFixations(), "duration_level"), (LayersActive(), "layer_fixations")],
+    [
+        (ModelFixations(), "fixations"),
+        (ModelFixations(), "duration_level"),
+        (LayersActive(), "layer_fixations"),
+    ],
 )
 def test_a_model_without_fixations_is_refused(measure, lacking):
     with pytest.raises(MeasureError) as caught:
