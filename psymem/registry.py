@@ -84,6 +84,7 @@ ARCHITECTURES = Registry(
     "model architecture",
     {
         "psymem-cbr-rnn": "psymem.models.cbr_rnn_architecture:ARCHITECTURE",
+        "psymem-gated-rnn": "psymem.models.gated_architecture:ARCHITECTURE",
     },
 )
 

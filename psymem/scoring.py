@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from psymem.backends.base import Backend, is_causal, not_causal
+from psymem.backends.base import Backend
 from psymem.backends.load import load_backends
 from psymem.errors import DataError, ModelError, PsymemWarning
 from psymem.measures.base import Measure, require_provided, require_roles, resolve
@@ -65,9 +65,8 @@ def score(
     -------
     pandas.DataFrame
         SCORES: the columns of WORDS, then ``model``, ``oov`` (the word or a part of it is not in the model's
-        vocabulary) and the columns of the measures, with the unit in the name. NaN where a value is not
-        defined. With a model whose values depend on later words, ``causal`` says of each row whether they do
-        not.
+        vocabulary), ``causal`` where a model's values may depend on later words (False), and the columns of the
+        measures, with the unit in the name. NaN where a value is not defined.
 
     Raises
     ------
@@ -152,9 +151,8 @@ class Run:
         return found
 
     def notes(self) -> list[str]:
-        """Say what is not causal, and what the models found odd about the words, once they have been read."""
-        later = [not_causal(b.name) for b in self.backends if not is_causal(b)]
-        later += [
+        """Say which measures look ahead, and what the models found odd about the words, once they have been read."""
+        later = [
             f"{' and '.join(m.columns)} of a word depends on the words that follow it."
             for m in self.measures
             if not getattr(m, "causal", True)
@@ -178,8 +176,8 @@ class Run:
         traces = backend.read_many(texts, progress, names=names, needs=needs)
         unknown = [_unknown(t, len(w)) for t, w in zip(traces, texts, strict=True)]
         new: dict[str, Any] = {"model": backend.name, "oov": np.concatenate(unknown)}
-        if not all(map(is_causal, self.backends)):  # the same columns for every model
-            new["causal"] = is_causal(backend)
+        if not all(getattr(b, "causal", True) for b in self.backends):
+            new["causal"] = getattr(backend, "causal", True)
         for measure in self.measures:
             values = [measure(t, f) for t, f in zip(traces, frames, strict=True)]
             new |= {column: np.concatenate([v[column] for v in values]) for column in measure.columns}

@@ -66,27 +66,15 @@ class Backend(Protocol):
         ...
 
 
-def is_causal(backend: Backend) -> bool:
-    """Whether what the model gives at a word depends on the words up to it alone, as its `causal` says."""
-    return bool(getattr(backend, "causal", True))
-
-
 def require_causal(backends: Sequence[Backend]) -> None:
-    """Raise ModelError for the first model whose values at a word depend on later words."""
+    """Raise ModelError for the first model whose values at a word depend on later words (its `causal` is False)."""
     for backend in backends:
-        if not is_causal(backend):
+        if not getattr(backend, "causal", True):
             raise ModelError(
-                f"{not_causal(backend.name)} Use a model that is causal; psymem score reads this one, with a "
-                "column that says so."
+                f"{backend.name} is not causal: what it gives at a word depends on later words too, so it has no "
+                "surprisal as a reader has it. Use a causal model; psymem score reads this one, with a column that "
+                "says so."
             )
-
-
-def not_causal(name: str) -> str:
-    """Say what it means that a model is not causal."""
-    return (
-        f"{name} is not causal: what it gives at a word depends on later words too (durations are normalised "
-        "over whole chunks of text), so its surprisals are not those of a reader who has not seen them."
-    )
 
 
 def check_texts(

@@ -18,7 +18,7 @@ import pandas as pd
 from psymem.backends.base import Backend
 from psymem.backends.load import load_backends
 from psymem.designs.decay import decay_table
-from psymem.designs.memory_reading import Kind, Progress, Reading, kind_of, read_texts
+from psymem.designs.memory_reading import Progress, Reading, kind_of, read_texts
 from psymem.errors import DataError, MeasureError
 from psymem.outputs import whole_folder, write_table
 from psymem.tables import WORDS, check
