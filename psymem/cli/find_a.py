@@ -21,9 +21,8 @@ def find_a(
     cycle: int = typer.Option(
         0, min=0, help="Scales of an ELSTM, used in turn; 0 for as many as there are letters."
     ),
-    without_a: float = typer.Option(
-        None,
-        help="Share of strings without an A in training. By default every string is drawn alike: 1 in T + 1.",
+    balanced: bool = typer.Option(
+        False, "--balanced", help="Half of the strings in training have no A, instead of 1 in T + 1."
     ),
     out: Path = typer.Option(Path("results/find-a"), "--out", "-o", help="Folder for tables and figure."),
     as_json: bool = typer.Option(False, "--json", help="Print the tables as JSON."),
@@ -45,7 +44,7 @@ def find_a(
         steps=steps,
         units=units,
         cycle=cycle,
-        without_a=without_a,
+        balanced=balanced,
     )
     with progress_bar(quiet, "steps") as progress:
         result = run(cell or list(CELLS), settings, progress=progress)

@@ -63,18 +63,22 @@ class FindAResult:
         return find_a_figure(self.networks, self.summary, self.responses)
 
     def save(self, folder: str | Path) -> list[Path]:
-        """Write find_a.csv, find_a_summary.csv, find_a_responses.csv and the figure, all or none."""
+        """Write find_a.csv, find_a_summary.csv, find_a_responses.csv and the figure, all or none.
+
+        Their names begin with find_a_balanced if half of the strings trained on had no A.
+        """
         about = {"settings": asdict(self.settings), **self.about}
+        stem = "find_a_balanced" if self.settings.balanced else "find_a"
         tables = {
-            "find_a": self.networks,
-            "find_a_summary": self.summary,
-            "find_a_responses": self.responses,
+            stem: self.networks,
+            f"{stem}_summary": self.summary,
+            f"{stem}_responses": self.responses,
         }
         with whole_folder(Path(folder)) as temporary:
-            for stem, table in tables.items():
-                write_table(table, temporary / f"{stem}.csv", about)
-            self.figure.savefig(temporary / "find_a.pdf", metadata={"CreationDate": None})
-            self.figure.savefig(temporary / "find_a.png", dpi=300)
+            for name, table in tables.items():
+                write_table(table, temporary / f"{name}.csv", about)
+            self.figure.savefig(temporary / f"{stem}.pdf", metadata={"CreationDate": None})
+            self.figure.savefig(temporary / f"{stem}.png", dpi=300)
             names = sorted(p.name for p in temporary.iterdir())
         return [Path(folder) / name for name in names]
 

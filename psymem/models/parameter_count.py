@@ -50,9 +50,7 @@ def count_parameters(settings: GatedSettings, count: str = "released") -> int:
     return cells + head + untied + (_predictor(s, sets) if s.adaptive else 0)
 
 
-def fit_width(
-    settings: GatedSettings, n_parameters: int, count: str = "released"
-) -> tuple[GatedSettings, int]:
+def fit_width(settings: GatedSettings, n_parameters: int, count: str = "released") -> tuple[GatedSettings, int]:
     """Return the settings with the width that comes nearest to a number of weights, and their number.
 
     Parameters

@@ -43,8 +43,8 @@ class FindASettings:
         Adagrad's rate and the value its sums of squares start at; longest gradient.
     cycle
         T_s of the ELSTM; 0 for T, a scale for every place.
-    without_a
-        Share of strings without an A among those drawn; None for 1 / (T + 1), every string being drawn alike.
+    balanced
+        Whether half of the strings drawn have no A, instead of 1 in T + 1, every string being drawn alike.
     """
 
     lengths: tuple[int, ...] = tuple(range(10, 101, 10))
@@ -58,7 +58,7 @@ class FindASettings:
     accumulator: float = 0.1
     clip: float = 5.0
     cycle: int = 0
-    without_a: float | None = None
+    balanced: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what cannot be trained."""
@@ -74,8 +74,6 @@ class FindASettings:
                 raise TrainingError(f"{name}={getattr(self, name)} has to be 1 or more.")
         if self.cycle < 0:
             raise TrainingError(f"cycle={self.cycle} has to be 0 (as long as the string) or more.")
-        if self.without_a is not None and not 0 < self.without_a < 1:
-            raise TrainingError(f"without_a={self.without_a} has to lie between 0 and 1.")
 
     @property
     def runs(self) -> list[tuple[int, int]]:
@@ -231,9 +229,9 @@ def _draws(length: int, seed: int, settings: FindASettings) -> np.ndarray:
     """(steps, batch): place of the A, or -1, in each string trained on; the same for every kind of cell."""
     rng = np.random.default_rng([seed, length, 1])
     size = (settings.steps, settings.batch)
-    if settings.without_a is None:
+    if not settings.balanced:
         return rng.integers(-1, length, size)
-    return np.where(rng.random(size) < settings.without_a, -1, rng.integers(0, length, size))
+    return np.where(rng.random(size) < 0.5, -1, rng.integers(0, length, size))
 
 
 def _update(networks: Networks, gradients: dict[str, np.ndarray], sums: dict[str, np.ndarray]) -> None:

@@ -63,7 +63,9 @@ def test_find_a_is_a_command_of_its_own(tmp_path):
     assert len(pd.read_csv(tmp_path / "o" / "find_a.csv")) == 4
     summary = json.loads(run("find-a", *given, "--json"))["summary"]
     assert [(r["cell"], r["length"]) for r in summary] == [("lstm", 2), ("lstm", 3)]
-    assert run("find-a", *given, "--quiet") == ""
+    assert run("find-a", *given, "--balanced", "--quiet") == ""
+    sidecar = json.loads((tmp_path / "o" / "find_a_balanced.json").read_text(encoding="utf-8"))
+    assert sidecar["settings"]["balanced"] is True
 
 
 @pytest.mark.parametrize(
@@ -74,9 +76,9 @@ def test_find_a_is_a_command_of_its_own(tmp_path):
             "--lengths was given '10-100'; expected whole numbers with commas between, such as 10,20,30.",
         ),
         (["--cell", "rnn"], "cell='rnn' is not known; expected one of srn, lstm, gru, elstm."),
-        (["--without-a", "2"], "without_a=2.0 has to lie between 0 and 1."),
+        (["--lengths", "1"], "lengths holds 1; expected 2 letters or more."),
     ],
-    ids=["lengths", "cell", "share"],
+    ids=["lengths", "cell", "length"],
 )
 def test_wrong_options_are_explained(given, message, tmp_path):
     with pytest.raises(PsymemError) as caught:

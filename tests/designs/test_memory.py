@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from psymem.backends.toy import ToyBackend
-from psymem.designs.memory import by_distance, memory_decay
+from psymem.designs.memory import memory_decay
+from psymem.designs.memory_reading import by_distance
 from psymem.errors import DataError, MeasureError
 from psymem.measures.memory_half_life import MemoryHalfLife
 from psymem.measures.memory_response import MemoryResponse, response_lengths
@@ -90,7 +91,7 @@ def test_the_table_of_models_says_what_is_censored(result):
     lives = result.words.loc[result.words["model"] == "toy", "half_life_words"]
     assert row["half_life_unknown_percent"] == pytest.approx(100 * lives.isna().mean())
     assert row["n_cells"] == 4
-    assert row["n_words"] == len(lives) == 20
+    assert row["n_words"] == len(lives) == 21
     assert np.isnan(row["retention_after_10"])  # beyond the greatest distance
     assert row["retention_after_1"] == pytest.approx(result.decay["retention_median"].iloc[1])
     assert np.isfinite(result.models.set_index("model").loc["srn", "largest_singular_value"])

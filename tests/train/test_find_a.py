@@ -112,7 +112,7 @@ def test_every_string_is_counted():
 
 
 def test_short_strings_are_learnt():
-    settings = FindASettings(lengths=(3,), seeds=(1, 2, 3), steps=600, check_every=100, without_a=0.5)
+    settings = FindASettings(lengths=(3,), seeds=(1, 2, 3), steps=600, check_every=100, balanced=True)
     networks, solved = train("lstm", settings)
     assert (correct(networks)[0] == 1).all(-1).sum() >= 2
     assert set(solved[np.isfinite(solved)]) <= {100, 200, 300, 400, 500, 600}
@@ -133,7 +133,6 @@ def test_progress_is_reported():
         ({"seeds": (-1,)}, "seeds holds -1; expected 0 or more."),
         ({"steps": 0}, "steps=0 has to be 1 or more."),
         ({"cycle": -1}, "cycle=-1 has to be 0 (as long as the string) or more."),
-        ({"without_a": 1.0}, "without_a=1.0 has to lie between 0 and 1."),
     ],
     ids=lambda x: next(iter(x)) if isinstance(x, dict) else "",
 )
