@@ -101,8 +101,10 @@ class GatedForCausalLM(NetworkForCausalLM):
         return model
 
     def _init_weights(self, module: nn.Module) -> None:
-        """Draw fresh weights as the network does."""
-        if isinstance(module, (nn.Linear, nn.Embedding, GatedLayer)):
+        """Draw fresh weights as the network does; an output layer shares those of the embedding."""
+        if module is self.model.output and self.config.tie_word_embeddings:
+            nn.init.uniform_(module.bias, -(module.in_features**-0.5), module.in_features**-0.5)
+        elif isinstance(module, (nn.Linear, nn.Embedding, GatedLayer)):
             module.reset_parameters()
 
     def read(self, ids: Tensor) -> tuple[Tensor, Tensor | None]:

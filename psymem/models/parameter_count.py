@@ -50,7 +50,9 @@ def count_parameters(settings: GatedSettings, count: str = "released") -> int:
     return cells + head + untied + (_predictor(s, sets) if s.adaptive else 0)
 
 
-def fit_width(settings: GatedSettings, n_parameters: int, count: str = "released") -> tuple[GatedSettings, int]:
+def fit_width(
+    settings: GatedSettings, n_parameters: int, count: str = "released"
+) -> tuple[GatedSettings, int]:
     """Return the settings with the width that comes nearest to a number of weights, and their number.
 
     Parameters
@@ -73,8 +75,8 @@ def fit_width(settings: GatedSettings, n_parameters: int, count: str = "released
 
     if number(1) > n_parameters:
         raise ModelError(
-            f"A model of kind {settings.family} with {settings.vocabulary_size:,} words has at least {number(1):,} parameters "
-            f"(counted as {count!r}); {n_parameters:,} is too few."
+            f"A model of kind {settings.family} with {settings.vocabulary_size:,} words has at least {number(1):,} "
+            f"parameters (counted as {count!r}); {n_parameters:,} is too few."
         )
     low, high = 1, WIDEST  # number(low) <= wanted < number(high)
     while high - low > 1:

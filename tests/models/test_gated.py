@@ -12,7 +12,7 @@ from psymem.models.gated import BLOCKS, GatedLayer
 from psymem.models.gated_block import GatedBlock
 
 TORCH = {"srn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
-B, T, I, D = 3, 7, 5, 4
+B, T, N, D = 3, 7, 5, 4
 
 
 def draw(*shape: int, seed: int = 0) -> torch.Tensor:
@@ -21,7 +21,7 @@ def draw(*shape: int, seed: int = 0) -> torch.Tensor:
 
 def layer(cell: str, components: int = 1, **settings) -> GatedLayer:
     torch.manual_seed(3)
-    made = GatedLayer(cell, I, D, components, **settings).double()
+    made = GatedLayer(cell, N, D, components, **settings).double()
     with torch.no_grad():
         for number, weight in enumerate(made.parameters()):
             weight.add_(0.5 * draw(*weight.shape, seed=number))
@@ -30,7 +30,7 @@ def layer(cell: str, components: int = 1, **settings) -> GatedLayer:
 
 def component(made: GatedLayer, number: int) -> nn.Module:
     """The ordinary torch layer with the weights of one component."""
-    twin = TORCH[made.cell](I, D, batch_first=True).double()
+    twin = TORCH[made.cell](N, D, batch_first=True).double()
     with torch.no_grad():
         twin.weight_ih_l0.copy_(made.input_weight[number].T)
         twin.weight_hh_l0.copy_(made.recurrent_weight[number].T)
@@ -49,7 +49,7 @@ def both_ways(made: GatedLayer, x: torch.Tensor, **given):
 @pytest.mark.parametrize("cell", TORCH)
 @pytest.mark.parametrize("gate", [None, 0.0], ids=["no gate", "gate of zeros"])
 def test_one_component_is_the_ordinary_cell(cell, gate):
-    made, x = layer(cell), draw(B, T, I)
+    made, x = layer(cell), draw(B, T, N)
     expected, last = component(made, 0)(x)
     freeze = None if gate is None else torch.zeros(B, T, 1, dtype=torch.float64)
     for hidden, state in both_ways(made, x, freeze=freeze):
@@ -60,14 +60,14 @@ def test_one_component_is_the_ordinary_cell(cell, gate):
 
 @pytest.mark.parametrize("cell", TORCH)
 def test_components_never_frozen_are_independent_ordinary_cells(cell):
-    made, x = layer(cell, 4), draw(B, T, I)
+    made, x = layer(cell, 4), draw(B, T, N)
     for hidden, _ in both_ways(made, x, freeze=torch.zeros(B, T, 4, dtype=torch.float64)):
         for k in range(4):
             torch.testing.assert_close(hidden[:, :, k], component(made, k)(x)[0], rtol=0, atol=1e-12)
 
 
 def test_an_elstm_with_scale_one_is_an_lstm():
-    made, x = layer("elstm"), draw(B, T, I)
+    made, x = layer("elstm"), draw(B, T, N)
     nn.init.ones_(made.time_scale)
     made.cell = "lstm"
     expected = component(made, 0)(x)[0]
@@ -77,7 +77,7 @@ def test_an_elstm_with_scale_one_is_an_lstm():
 
 
 def test_elstm_by_hand_with_its_counter_carried_over():
-    made, x = layer("elstm", time_steps=3), draw(1, T, I)
+    made, x = layer("elstm", time_steps=3), draw(1, T, N)
     w, u, b = made.input_weight[0], made.recurrent_weight[0], made.input_bias[0] + made.recurrent_bias[0]
     w, u, b, s, inputs = (v.detach().numpy() for v in (w, u, b, made.time_scale[0], x[0]))
     h, c, rows = np.zeros(D), np.zeros(D), []
@@ -87,7 +87,7 @@ def test_elstm_by_hand_with_its_counter_carried_over():
         c = f * c + s[t % 3] * i * np.tanh(g)
         h = o * np.tanh(c)
         rows.append(h)
-    block = GatedBlock("elstm", I, D, time_steps=3).double().eval()
+    block = GatedBlock("elstm", N, D, time_steps=3).double().eval()
     block.layers[0].load_state_dict(made.state_dict())
     first = block(x[:, :4])
     second = block(x[:, 4:], first.state)
@@ -97,7 +97,7 @@ def test_elstm_by_hand_with_its_counter_carried_over():
 
 
 def test_a_gru_whose_reset_comes_before_the_product_by_hand():
-    made, x = layer("gru", reset_after=False), draw(1, T, I)
+    made, x = layer("gru", reset_after=False), draw(1, T, N)
     w, u, b, v = (
         p[0].detach().numpy()
         for p in (made.input_weight, made.recurrent_weight, made.input_bias, made.recurrent_bias)
@@ -115,7 +115,7 @@ def test_a_gru_whose_reset_comes_before_the_product_by_hand():
 
 @pytest.mark.parametrize("freezes_hidden", [False, True], ids=["parallel", "layered"])
 def test_what_is_frozen_stays(freezes_hidden):
-    made, x = layer("lstm", 2, freezes_hidden=freezes_hidden), draw(B, T, I)
+    made, x = layer("lstm", 2, freezes_hidden=freezes_hidden), draw(B, T, N)
     freeze = torch.zeros(B, T, 2, dtype=torch.float64)
     freeze[:, 3:, 1] = 1.0
     record, _ = made.steps(x, freeze=freeze)
@@ -128,7 +128,7 @@ def test_what_is_frozen_stays(freezes_hidden):
 @pytest.mark.parametrize("cell", ["lstm", "elstm", "gru"])
 @pytest.mark.parametrize("frozen", [False, True])
 def test_memory_is_what_was_written_and_kept(cell, frozen):
-    made, x = layer(cell, 2, freezes_hidden=True), draw(B, T, I)
+    made, x = layer(cell, 2, freezes_hidden=True), draw(B, T, N)
     state = (draw(B, 2, D, seed=5), draw(B, 2, D, seed=6) if made.has_cell else None)
     freeze = torch.rand(B, T, 2, dtype=torch.float64) if frozen else None
     record, _ = made.steps(x, state, freeze)
@@ -139,7 +139,7 @@ def test_memory_is_what_was_written_and_kept(cell, frozen):
 
 
 def test_a_simple_network_has_no_such_form():
-    record, _ = layer("srn").steps(draw(B, T, I))
+    record, _ = layer("srn").steps(draw(B, T, N))
     assert record.retain is None
     assert record.memory is record.hidden
 
@@ -161,7 +161,7 @@ def results(made: GatedLayer, way, given: dict) -> list[torch.Tensor]:
 @pytest.mark.parametrize("freezes_hidden", [False, True], ids=["parallel", "layered"])
 def test_values_and_gradients_equal_automatic_differentiation(cell, components, gate, freezes_hidden):
     made = layer(cell, components, freezes_hidden=freezes_hidden)
-    given = {"inputs": draw(B, T, I), "hidden": draw(B, components, D, seed=1)}
+    given = {"inputs": draw(B, T, N), "hidden": draw(B, components, D, seed=1)}
     if made.has_cell:
         given["cell"] = draw(B, components, D, seed=2)
     if gate != "none":
@@ -177,7 +177,7 @@ def test_values_and_gradients_equal_automatic_differentiation(cell, components, 
 
 
 def test_bfloat16_stays_near():
-    made, x = layer("lstm", 3).float(), draw(B, T, I).float()
+    made, x = layer("lstm", 3).float(), draw(B, T, N).float()
     exact, near = made(x)[0], made(x, compute=torch.bfloat16)[0]
     assert near.dtype == torch.float32
     assert 0 < (exact - near).abs().max() < 0.05
@@ -187,8 +187,8 @@ def test_bfloat16_stays_near():
 def test_reading_in_pieces_is_reading_at_once(guided):
     torch.manual_seed(1)
     components = 2 if guided == "components" else 1
-    block = GatedBlock("lstm", I, D, layers=2, components=components, guided=guided, dropout=0.0).double()
-    x, freeze = draw(B, T, I), torch.rand(B, T, 2, dtype=torch.float64) if guided else None
+    block = GatedBlock("lstm", N, D, layers=2, components=components, guided=guided, dropout=0.0).double()
+    x, freeze = draw(B, T, N), torch.rand(B, T, 2, dtype=torch.float64) if guided else None
     whole = block(x, freeze=freeze)
     first = block(x[:, :3], freeze=None if freeze is None else freeze[:, :3])
     rest = block(x[:, 3:], first.state.detach(), None if freeze is None else freeze[:, 3:], record=True)
@@ -198,8 +198,8 @@ def test_reading_in_pieces_is_reading_at_once(guided):
 
 
 def test_dropout_follows_every_layer():
-    block = GatedBlock("srn", I, 50, layers=2, guided="layers", dropout=0.5)
-    zeros = (block.train()(torch.ones(2, 9, I)).output == 0).float()
+    block = GatedBlock("srn", N, 50, layers=2, guided="layers", dropout=0.5)
+    zeros = (block.train()(torch.ones(2, 9, N)).output == 0).float()
     assert 0.4 < zeros[..., :50].mean() < 0.6
     assert 0.4 < zeros[..., 50:].mean() < 0.6
 
