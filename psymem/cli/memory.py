@@ -1,4 +1,4 @@
-"""``psymem memory``: how long recurrent networks remember words; ``psymem memory find-a``."""
+"""``psymem memory``: how long recurrent networks remember words; ``psymem memory find-a`` and ``compare``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from psymem.cli.compare_cells import compare_cells
 from psymem.cli.find_a import find_a
 from psymem.errors import PsymemError
 
@@ -31,6 +32,7 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(name="memory", invoke_without_command=True)
     group.callback()(memory)
     group.command("find-a")(find_a)
+    group.command("compare")(compare_cells)
     app.add_typer(group)
 
 
