@@ -6,6 +6,9 @@ from pathlib import Path
 
 import typer
 
+BATCH_TOKENS = 2048
+"""Words in a batch: small networks gain from many small steps."""
+
 
 def compare_cells(
     text: list[Path] = typer.Option([], help="Text file (.txt, .txt.gz, .conllu) or folder; repeatable."),
@@ -53,10 +56,13 @@ def compare_cells(
         cells=cell or CELLS,
         seeds=range(seed, seed + seeds),
         length=Length(max_tokens=max_tokens, validate_every=max_tokens),
-        loop=LoopSettings(learning_rate=learning_rate),
+        loop=LoopSettings(
+            learning_rate=learning_rate, warmup_steps=max(1, max_tokens // BATCH_TOKENS // 20), clip=1.0
+        ),
         quiet=quiet,
         threads=threads,
         batching=batching,
+        batch_tokens=BATCH_TOKENS,
     )
     result.about.update(
         text=[str(t) for t in text], held_out=[str(t) for t in held_out], max_tokens=max_tokens

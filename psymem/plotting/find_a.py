@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -16,6 +17,8 @@ SPREAD = 0.9
 """Letters by which cells are drawn apart, so that equal values do not hide each other."""
 LOWEST = 1e-6
 """What is smaller is drawn at the lower edge."""
+LINES = {"srn": (0, (1, 1)), "gru": (0, (6, 1.5, 1, 1.5)), "elstm": (0, (4, 2))}
+"""Dashes of decay curves, so that cells that do the same are all seen; others are solid."""
 
 
 def find_a_figure(networks: pd.DataFrame, summary: pd.DataFrame, responses: pd.DataFrame) -> Figure:
@@ -47,7 +50,7 @@ def find_a_figure(networks: pd.DataFrame, summary: pd.DataFrame, responses: pd.D
             for f, c in ((networks, "retention"), (summary, "retention_median"), (responses, "retention"))
         ]
         draw_by_length(*floored[:2], ("retention", "retention_median"), axes[1], cells)
-        axes[1].set_yscale("log")
+        _logarithmic(axes[1])
         axes[1].set_ylabel("retention of a first A at the end")
         draw_decay_of_a(floored[2], axes[2], cells)
         handles, labels = axes[0].get_legend_handles_labels()
@@ -98,11 +101,20 @@ def draw_decay_of_a(responses: pd.DataFrame, ax: Axes, cells: list[str]) -> Axes
                 network["letters_since"],
                 network["retention"],
                 color=look.colour,
-                linewidth=0.9,
-                alpha=0.75,
-                linestyle="--" if cell == "srn" else "-",
+                linewidth=1.1 if cell in LINES else 1.8,
+                alpha=0.9 if cell in LINES else 0.55,
+                linestyle=LINES.get(cell, "-"),
             )
-    ax.set_yscale("log")
+    _logarithmic(ax)
     ax.set_xlabel(f"letters since the A (T = {responses['length'].iloc[0]})")
     ax.set_ylabel("retention (srn: linearised)")
     return ax
+
+
+def _logarithmic(ax: Axes) -> None:
+    """Give an axis of retention a logarithmic scale that says where it ends."""
+    ax.set_yscale("log")
+    exponents = range(round(math.log10(LOWEST)), 1, 2)
+    names = [f"$10^{{{e}}}$" if e else "1" for e in exponents]
+    ax.set_yticks([10.0**e for e in exponents], ["≤ " + names[0], *names[1:]])
+    ax.minorticks_off()

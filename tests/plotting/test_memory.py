@@ -103,7 +103,7 @@ def test_the_decay_has_a_line_per_network(ax):
     _, _, responses = find_a_tables()
     draw_decay_of_a(responses, ax, ["lstm", "srn"])
     assert len(ax.get_lines()) == 4
-    assert [line.get_linestyle() for line in ax.get_lines()] == ["-", "-", "--", "--"]
+    assert [line.is_dashed() for line in ax.get_lines()] == [False, False, True, True]
 
 
 def test_nothing_left_is_drawn_at_the_edge():
