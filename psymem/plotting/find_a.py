@@ -44,7 +44,7 @@ def find_a_figure(networks: pd.DataFrame, summary: pd.DataFrame, responses: pd.D
         draw_by_length(networks, summary, ("balanced_accuracy", "balanced_accuracy_mean"), axes[0], cells)
         axes[0].axhline(0.5, color="0.6", linewidth=0.6, linestyle=(0, (2, 2)), zorder=1)
         axes[0].set_ylabel("balanced accuracy")
-        axes[0].set_ylim(0.45, 1.03)
+        axes[0].set_ylim(min(0.47, float(networks["balanced_accuracy"].min())) - 0.02, 1.03)
         floored = [
             f.assign(**{c: f[c].clip(lower=LOWEST)})
             for f, c in ((networks, "retention"), (summary, "retention_median"), (responses, "retention"))

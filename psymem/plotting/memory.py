@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,7 +44,8 @@ def decay_figure(decay: pd.DataFrame) -> Figure:
         axes[1].set_yscale("log")
         axes[1].set_ylim(max(LOWEST_SHARE, 0.5 * float(_positive(decay["share_median"]).min())), 1.0)
         handles, labels = axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False)
+        columns = 4 if max(map(len, labels)) < 24 else 2
+        figure.legend(handles, labels, loc="outside upper center", ncols=columns, frameon=False)
     return figure
 
 
@@ -77,7 +79,6 @@ def draw_decay(decay: pd.DataFrame, quantity: str, ax: Axes) -> Axes:
 def _draw_model(rows: pd.DataFrame, quantity: str, ax: Axes, look: Look) -> None:
     """Draw one model."""
     linearised = (rows["response"] == "linearised").all()
-    name = str(rows["model"].iloc[0]) + (" (linearised)" if linearised else "")
     x, middle = rows["distance_words"], rows[f"{quantity}_median"]
     ax.fill_between(
         x, rows[f"{quantity}_q25"], rows[f"{quantity}_q75"], color=look.colour, alpha=0.13, linewidth=0
@@ -91,7 +92,7 @@ def _draw_model(rows: pd.DataFrame, quantity: str, ax: Axes, look: Look) -> None
         markevery=max(1, len(rows) // 10),
         linewidth=1.1,
         linestyle="--" if linearised else "-",
-        label=name,
+        label=shown_name(str(rows["model"].iloc[0]), linearised),
         zorder=3,
     )
     low, high = rows[f"{quantity}_ci_low"], rows[f"{quantity}_ci_high"]
@@ -150,7 +151,15 @@ def draw_shares(pairs: pd.DataFrame, ax: Axes):  # noqa: ANN201
     ax.set_yticks(range(len(words)), words)
     ax.tick_params(length=0)
     linearised = (pairs["response"] == "linearised").all()
-    ax.set_title(str(pairs["model"].iloc[0]) + (" (linearised)" if linearised else ""))
+    ax.set_title(shown_name(str(pairs["model"].iloc[0]), linearised))
     ax.set_xlabel("what is left of")
     ax.set_ylabel("when reading")
     return image
+
+
+def shown_name(model: str, linearised: bool = False) -> str:
+    """What a figure calls a model: its name, or the folder of its run."""
+    path = PurePath(model)
+    if len(path.parts) > 2:  # a name of ours or of the hub has two parts at most
+        model = path.parent.name if path.name == "model" else path.name
+    return model + (" (linearised)" if linearised else "")

@@ -49,7 +49,9 @@ def test_what_words_left_adds_up_to_the_state(family):
             retain, write = (seen[n][row].numpy() for n in ("memory_retain", "memory_write"))
             state = output.records[-1].memory[row].flatten(1).numpy()
             left = np.cumprod(retain, 0) * before
-            np.testing.assert_allclose(memory_response(retain, write).sum(1) + left, state, rtol=0, atol=1e-13)
+            np.testing.assert_allclose(
+                memory_response(retain, write).sum(1) + left, state, rtol=0, atol=1e-13
+            )
             before = state[-1]
 
 
@@ -65,7 +67,9 @@ def test_a_tanh_layer_is_linearised_around_its_states(components, frozen):
     with torch.no_grad():
         record, _ = layer.steps(inputs, start, freeze)
         extras = {k: v[0].numpy() for k, v in linearisation(layer, inputs, record, freeze).items()}
-        found = linearised_lengths(Trace(("t",) * 7, np.arange(7), np.zeros(7), np.zeros(7, bool), extras=extras), 7)
+        found = linearised_lengths(
+            Trace(("t",) * 7, np.arange(7), np.zeros(7), np.zeros(7, bool), extras=extras), 7
+        )
         for k in range(7):
             ends = []
             for sign in (1, -1):
@@ -81,7 +85,9 @@ def backend(tmp_path):
     def make(family, **settings):
         tokenizer = build_tokenizer([*dict.fromkeys(WORDS), ","])
         model = network(family, tokenizer.get_vocab_size()).float()
-        return load_backend(save_checkpoint(model, tokenizer, tmp_path / family, {"description": "for tests"}), **settings)
+        return load_backend(
+            save_checkpoint(model, tokenizer, tmp_path / family, {"description": "for tests"}), **settings
+        )
 
     return make
 
@@ -121,4 +127,6 @@ def test_guided_models_have_fixations(family, backend):
 
 def test_plain_models_have_no_fixations():
     for family in ("srn", "lstm", "gru", "elstm"):
-        assert not {"fixations", "layer_fixations"} & provides({"vocab_size": 9, "family": family, "hidden_size": 4})
+        assert not {"fixations", "layer_fixations"} & provides(
+            {"vocab_size": 9, "family": family, "hidden_size": 4}
+        )

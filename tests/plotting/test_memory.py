@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from psymem.plotting.find_a import LOWEST, draw_by_length, draw_decay_of_a, find_a_figure
-from psymem.plotting.memory import decay_figure, draw_decay, draw_shares, share_heatmap
+from psymem.plotting.memory import decay_figure, draw_decay, draw_shares, share_heatmap, shown_name
 
 
 def decay() -> pd.DataFrame:
@@ -110,3 +110,17 @@ def test_nothing_left_is_drawn_at_the_edge():
     figure = find_a_figure(*find_a_tables())
     dots = figure.axes[1].collections[0].get_offsets()
     assert dots[:, 1].min() == LOWEST
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        ("cbr-rnn/1", "cbr-rnn/1"),
+        ("lstm", "lstm"),
+        ("/data/runs/5-cells-lstm-1/model", "5-cells-lstm-1"),
+        ("runs/mine/model-2", "model-2"),
+    ],
+)
+def test_a_model_is_called_by_the_folder_of_its_run(model, expected):
+    assert shown_name(model) == expected
+    assert shown_name(model, linearised=True) == f"{expected} (linearised)"
