@@ -74,7 +74,9 @@ def run_from_options(family: str, options: Mapping[str, Any]) -> Path:
 def with_preset(family: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Fill in what the preset decides; raises TrainingError if there is no such preset."""
     if options["preset"] not in PRESETS:
-        raise TrainingError(f"--preset {options['preset']!r} is not known; expected {' or '.join(PRESETS)}.")
+        raise TrainingError(
+            f"--preset {options['preset']!r} is not known; expected {' or '.join(PRESETS)}."
+        )
     layers = FGL_LAYERS if family.startswith("fgl") else 1
     default = {**PRESETS[options["preset"]], "layers": layers}
     return default | {k: v for k, v in options.items() if v is not None or k not in default}
