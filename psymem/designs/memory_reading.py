@@ -93,7 +93,8 @@ def read_texts(
     progress: Progress | None,
 ) -> Reading:
     """Read all texts, some at a time."""
-    curves, lives, tables, pairs, facts = [], [], [], pd.DataFrame(), {}
+    curves, lives, tables = [], [], []
+    pairs, facts = pd.DataFrame(), dict[str, float]()
     for number, (frame, trace) in enumerate(_traces(backend, kind, texts, progress)):
         lengths = kind.lengths(trace, len(frame))
         curves.append(by_distance(lengths, longest))

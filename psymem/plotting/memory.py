@@ -13,6 +13,7 @@ from psymem.plotting.style import FULL_WIDTH, Look, looks, paper_style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
 
 PANELS = {
     "retention": "retention (share of what a word wrote)",
@@ -142,7 +143,7 @@ def share_heatmap(pairs: pd.DataFrame) -> Figure:
     return figure
 
 
-def draw_shares(pairs: pd.DataFrame, ax: Axes):  # noqa: ANN201
+def draw_shares(pairs: pd.DataFrame, ax: Axes) -> AxesImage:
     """Draw one model: words in reading order from top to bottom, what is left of earlier ones from left to right."""
     grid = pairs.pivot(index="at_word_id", columns="of_word_id", values="share")
     words = pairs.drop_duplicates("at_word_id").set_index("at_word_id")["at_word"].reindex(grid.index)
