@@ -29,7 +29,7 @@ from psymem.trace import Trace
 
 WORDS_AT_ONCE = 2_000
 """Words read together; what every cell kept and wrote is in memory for them."""
-HEATMAP_WORDS = 50
+HEATMAP_WORDS = 24
 """Words of a text of which all pairs are kept."""
 
 Progress = Callable[[str, int, int], None]
