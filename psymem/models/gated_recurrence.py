@@ -3,12 +3,12 @@
 The same functions as :meth:`psymem.models.gated.GatedLayer.steps` (tests compare values and gradients), without a
 record of what happens inside. What makes the recurrence of K components quick:
 
-- W x_t + b of all steps is one product before the first step; a step is one batched product over components
-- activations take the place of the projections, so that a step allocates nothing
-- the backward pass puts the gradients at the projections in their place, and makes every weight gradient as one
-  product over all steps after the last
+- a step is one product, [x_t; 1; h_{t-1}] times [W; b; U], of all components at once; in bfloat16 where the processor
+  has it, everything else in single precision
+- what a step makes is written where it stays, each gate in one piece
+- the backward pass makes the gradient of [W; b; U] as one product over all steps after the last
 
-Arrays are laid out (K, T, B, ...): a component's rows of all steps are one matrix.
+A layer that is not trained keeps one step only.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
+
+from psymem.models.long_short_gradient import LongShortStep, slope_of_gate
+from psymem.models.recurrent_products import RecurrentProducts, tanh_
 
 State = tuple[Tensor, Tensor | None]
 Weights = tuple[Tensor, Tensor, Tensor, Tensor]
@@ -98,54 +101,28 @@ def recurrent_states(
     freezes_hidden
         Whether an LSTM's h is frozen too.
     compute
-        Precision of products and stored activations.
+        Precision of the products; everything else is in that of the inputs.
 
     Returns
     -------
     tuple
-        (B, T, K, d) h_t in the precision of the inputs, and the last state.
+        (B, T, K, d) h_t, and the last state.
     """
-    hidden, cell = (None if s is None else s.transpose(0, 1).to(compute) for s in state)
-    gate = None if freeze is None else freeze.permute(2, 1, 0)[..., None].to(compute)  # (K, T, B, 1)
-    given = (
-        inputs.transpose(0, 1).to(compute),  # (T, B, n_inputs)
-        weights[0].to(compute),
-        (weights[2] + weights[3]).to(compute),
-        weights[1].to(compute),
-        hidden,
-        gate,
-    )
+    packed = torch.cat([weights[0], (weights[2] + weights[3])[:, None], weights[1]], 1)  # [W; b; U]
+    hidden, cell = state
+    keeps = torch.is_grad_enabled()
     if cell is None:
-        states = _SimpleRecurrence.apply(*given)
-        last_cell = None
-    else:
-        s = None if scales is None else scales[:, :, None].to(compute)
-        states, last_cell = _LongShortRecurrence.apply(*given, cell, s, freezes_hidden)
-        last_cell = last_cell.to(inputs.dtype).transpose(0, 1)
-    out = states.permute(2, 1, 0, 3).to(inputs.dtype)  # (B, T, K, d)
-    return out, (out[:, -1], last_cell)
+        out = _SimpleRecurrence.apply(inputs, packed, hidden, freeze, compute, keeps)
+        return out, (out[:, -1], None)
+    out, last = _LongShortRecurrence.apply(
+        inputs, packed, hidden, cell, freeze, scales, freezes_hidden, compute, keeps
+    )
+    return out, (out[:, -1], last)
 
 
-def _project(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """W x_t + b for all steps: (K, T, B, blocks d)."""
-    t_max, b, n = x.shape
-    rows = x.reshape(1, t_max * b, n).expand(len(weight), -1, -1)
-    return torch.baddbmm(bias[:, None], rows, weight).view(len(weight), t_max, b, -1)
-
-
-def _weight_gradients(
-    x: Tensor, weight: Tensor, states: Tensor, d_projected: Tensor
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Gradients of x_t, W, b and U, each in one product over the T B rows; `states` is h_{t-1}."""
-    k, t_max, b, size = d_projected.shape
-    rows = d_projected.view(k, t_max * b, size)
-    flat = x.reshape(t_max * b, -1)
-    d_x = torch.zeros_like(flat)
-    for component in range(k):
-        d_x.addmm_(rows[component], weight[component].T)
-    d_weight = torch.matmul(flat.T, rows)
-    d_recurrent = torch.bmm(states.reshape(k, t_max * b, -1).transpose(1, 2), rows)
-    return d_x.view(x.shape), d_weight, rows.sum(1), d_recurrent
+def _gate_at(gate: Tensor | None, t: int) -> Tensor | None:
+    """(K, B, 1): a_t."""
+    return None if gate is None else gate[:, t].T[..., None]
 
 
 class _SimpleRecurrence(torch.autograd.Function):
@@ -155,44 +132,45 @@ class _SimpleRecurrence(torch.autograd.Function):
     def forward(
         ctx: Any,
         x: Tensor,
-        weight: Tensor,
-        bias: Tensor,
-        recurrent: Tensor,
+        packed: Tensor,
         hidden: Tensor,
         gate: Tensor | None,
+        compute: torch.dtype,
+        keeps: bool,
     ) -> Tensor:
-        update = _project(x, weight, bias)  # becomes m_t
-        k, t_max, b, d = update.shape
-        states = update.new_empty(k, t_max + 1, b, d)
-        states[:, 0] = hidden
+        products = RecurrentProducts(x, packed, hidden, compute, keeps)
+        b, t_max, k, d = products.shape
+        updates = x.new_empty(t_max if keeps else 1, k, b, d)
+        out = x.new_empty(b, t_max, k, d)
+        before = hidden.transpose(0, 1)
         for t in range(t_max):
-            m = update[:, t]
-            m.baddbmm_(states[:, t], recurrent).tanh_()
-            if gate is None:
-                states[:, t + 1] = m
-            else:
-                torch.lerp(m, states[:, t], gate[:, t], out=states[:, t + 1])
-        ctx.kept = (x, weight, recurrent, gate, update, states)
-        return states[:, 1:]
+            update, now = updates[t if keeps else 0], out[:, t].transpose(0, 1)
+            tanh_(update.copy_(products.forward(t, products.weight)[0]))
+            a = _gate_at(gate, t)
+            now.copy_(update if a is None else torch.lerp(update, before, a))
+            products.put(t, now)
+            before = now
+        ctx.kept = (packed, hidden, gate, products, updates, out.detach())
+        return out
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
-        x, weight, recurrent, gate, update, states = ctx.kept
-        d_projected, back = torch.empty_like(update), recurrent.transpose(1, 2).contiguous()
-        d_gate = torch.empty_like(gate) if gate is not None and ctx.needs_input_grad[5] else None
-        d_hidden = torch.zeros_like(states[:, 0])
-        for t in reversed(range(update.shape[1])):
-            d_hidden = d_hidden + grad[:, t]
-            d_update = d_hidden
-            if gate is not None:
-                d_update = d_hidden * (1 - gate[:, t])
+        packed, hidden, gate, products, updates, out = ctx.kept
+        products.way_back(ctx.needs_input_grad[0])
+        d_gate = torch.empty_like(gate) if ctx.needs_input_grad[3] else None
+        d_hidden = torch.zeros_like(updates[0])
+        for t in reversed(range(out.shape[1])):
+            d_hidden = d_hidden + grad[:, t].transpose(0, 1)
+            a, d_update = _gate_at(gate, t), d_hidden
+            if a is not None:
+                d_update = d_hidden * (1 - a)
                 if d_gate is not None:
-                    d_gate[:, t] = (d_hidden * (states[:, t] - update[:, t])).sum(-1, keepdim=True)
-            torch.ops.aten.tanh_backward.grad_input(d_update, update[:, t], grad_input=d_projected[:, t])
-            kept = 0 if gate is None else gate[:, t] * d_hidden
-            d_hidden = torch.bmm(d_projected[:, t], back).add_(kept)
-        d_x, d_w, d_b, d_u = _weight_gradients(x, weight, states[:, :-1], d_projected)
-        return d_x, d_w, d_b, d_u, d_hidden, d_gate
+                    before = (hidden if t == 0 else out[:, t - 1]).transpose(0, 1)
+                    d_gate[:, t] = slope_of_gate(d_hidden, before - updates[t])
+            back = products.backward(t, torch.ops.aten.tanh_backward(d_update, updates[t])[None])
+            d_hidden = back if a is None else torch.addcmul(back.to(a.dtype), d_hidden, a)
+        d_hidden = d_hidden.to(grad.dtype).transpose(0, 1)
+        return products.d_x, products.weight_gradient(packed), d_hidden, d_gate, None, None
 
 
 class _LongShortRecurrence(torch.autograd.Function):
@@ -202,87 +180,76 @@ class _LongShortRecurrence(torch.autograd.Function):
     def forward(
         ctx: Any,
         x: Tensor,
-        weight: Tensor,
-        bias: Tensor,
-        recurrent: Tensor,
+        packed: Tensor,
         hidden: Tensor,
-        gate: Tensor | None,
         cell: Tensor,
+        gate: Tensor | None,
         scales: Tensor | None,
         freezes_hidden: bool,
+        compute: torch.dtype,
+        keeps: bool,
     ) -> tuple[Tensor, Tensor]:
-        gates = _project(x, weight, bias)  # becomes [i, f, g, o]
-        k, t_max, b, size = gates.shape
-        d = size // 4
-        states, cells = gates.new_empty(k, t_max + 1, b, d), gates.new_empty(k, t_max + 1, b, d)
-        squashed = gates.new_empty(k, t_max, b, d)  # tanh of c_t, or of m_t if h is frozen too
-        states[:, 0], cells[:, 0] = hidden, cell
+        products = RecurrentProducts(x, packed, hidden, compute, keeps)
+        b, t_max, k, d = products.shape
+        doubled = products.weight.clone()  # for tanh(g) = 2 sigma(2g) - 1
+        doubled[..., 2 * d : 3 * d] *= 2
+        rows = t_max if keeps else 1
+        gates = x.new_empty(rows, 4, k, b, d)
+        squashed = x.new_empty(rows, k, b, d)  # tanh of c_t, or of m_t if h is frozen too
+        cells = x.new_empty(rows + 1, k, b, d)
+        cells[0] = cell.transpose(0, 1)
+        out = x.new_empty(b, t_max, k, d)
+        before = hidden.transpose(0, 1)
         for t in range(t_max):
-            now, before, memory, squash = gates[:, t], cells[:, t], cells[:, t + 1], squashed[:, t]
-            now.baddbmm_(states[:, t], recurrent)
-            i_f, g, o = (
-                now[..., : 2 * d].sigmoid_(),
-                now[..., 2 * d : 3 * d].tanh_(),
-                now[..., 3 * d :].sigmoid_(),
-            )
-            torch.mul(i_f[..., d:], before, out=memory)
-            if scales is None:
-                memory.addcmul_(i_f[..., :d], g)
-            else:
-                memory.addcmul_(i_f[..., :d] * scales[:, t], g)
+            at = t if keeps else 0
+            a, now = _gate_at(gate, t), out[:, t].transpose(0, 1)
+            i, f, g, o = gates[at].copy_(products.forward(t, doubled)).sigmoid_()
+            g.mul_(2).sub_(1)
+            memory, squash = cells[at + 1], squashed[at]
+            torch.mul(f, cells[at], out=memory)
+            memory.addcmul_(i if scales is None else i * scales[:, t, None], g)
             if freezes_hidden:
-                torch.tanh(memory, out=squash)
-            if gate is not None:
-                memory.lerp_(before, gate[:, t])
+                tanh_(squash.copy_(memory))
+            if a is not None:
+                memory.lerp_(cells[at], a)
             if not freezes_hidden:
-                torch.tanh(memory, out=squash)
-            torch.mul(o, squash, out=states[:, t + 1])
-            if freezes_hidden and gate is not None:
-                states[:, t + 1].lerp_(states[:, t], gate[:, t])
-        ctx.kept = (x, weight, recurrent, gate, scales, gates, states, cells, squashed)
+                tanh_(squash.copy_(memory))
+            torch.mul(o, squash, out=now)
+            if freezes_hidden and a is not None:
+                now.lerp_(before, a)
+            products.put(t, now)
+            before = now
+            if not keeps:
+                cells[0] = memory
+        ctx.kept = (packed, hidden, gate, scales, products, gates, cells, squashed, out.detach())
         ctx.freezes_hidden = freezes_hidden
-        return states[:, 1:], cells[:, -1].clone()
+        return out, cells[-1].transpose(0, 1).clone()
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor, d_last: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
-        x, weight, recurrent, gate, scales, gates, states, cells, squashed = ctx.kept
-        d = states.shape[-1]
-        d_projected, back = torch.empty_like(gates), recurrent.transpose(1, 2).contiguous()
-        d_gate = torch.empty_like(gate) if gate is not None and ctx.needs_input_grad[5] else None
+        packed, hidden, gate, scales, products, gates, cells, squashed, out = ctx.kept
+        products.way_back(ctx.needs_input_grad[0])
+        d_gate = torch.empty_like(gate) if ctx.needs_input_grad[4] else None
         d_scales = torch.empty_like(scales) if scales is not None else None
-        d_hidden, d_cell = torch.zeros_like(states[:, 0]), d_last.clone()
-        for t in reversed(range(gates.shape[1])):
-            i, f, g, o = gates[:, t].split(d, -1)
-            a, before, squash = None if gate is None else gate[:, t], cells[:, t], squashed[:, t]
-            out = d_projected[:, t]
-            d_hidden.add_(grad[:, t])
-            d_new = d_hidden  # at o tanh(.)
-            kept: Tensor | float = 0.0  # what reaches h_{t-1} around the cell
-            if ctx.freezes_hidden and a is not None:
-                d_new, kept = d_hidden * (1 - a), d_hidden * a
-                if d_gate is not None:
-                    d_gate[:, t] = (d_hidden * (states[:, t] - o * squash)).sum(-1, keepdim=True)
-            torch.ops.aten.sigmoid_backward.grad_input(d_new * squash, o, grad_input=out[..., 3 * d :])
-            through = torch.ops.aten.tanh_backward(d_new * o, squash)
-            if not ctx.freezes_hidden:
-                d_cell.add_(through)
-            if a is None:
-                d_update = d_cell
-            else:
-                d_update = d_cell * (1 - a)
-                if d_gate is not None:
-                    written = i * g if scales is None else i * g * scales[:, t]
-                    slope = (d_cell * (before - (f * before).add_(written))).sum(-1, keepdim=True)
-                    d_gate[:, t] = d_gate[:, t] + slope if ctx.freezes_hidden else slope
-            if ctx.freezes_hidden:
-                d_update = d_update + through
-            d_write = d_update if scales is None else d_update * scales[:, t]
+        d_hidden, d_cell = torch.zeros_like(cells[0]), d_last.transpose(0, 1)
+        for t in reversed(range(out.shape[1])):
+            before = (hidden if t == 0 else out[:, t - 1]).transpose(0, 1)
+            d_hidden = d_hidden + grad[:, t].transpose(0, 1)
+            step = LongShortStep(
+                gates[t],
+                (cells[t], before),
+                squashed[t],
+                _gate_at(gate, t),
+                None if scales is None else scales[:, t, None],
+                ctx.freezes_hidden,
+            )
+            d_products, d_cell, around = step.backward(d_hidden, d_cell)
+            if d_gate is not None:
+                d_gate[:, t] = step.d_gate()
             if d_scales is not None:
-                d_scales[:, t] = (d_update * i * g).sum(1, keepdim=True)
-            torch.ops.aten.sigmoid_backward.grad_input(d_write * g, i, grad_input=out[..., :d])
-            torch.ops.aten.sigmoid_backward.grad_input(d_update * before, f, grad_input=out[..., d : 2 * d])
-            torch.ops.aten.tanh_backward.grad_input(d_write * i, g, grad_input=out[..., 2 * d : 3 * d])
-            d_cell = d_update * f if a is None else (d_update * f).addcmul_(d_cell, a)
-            d_hidden = torch.bmm(out, back).add_(kept)
-        d_x, d_w, d_b, d_u = _weight_gradients(x, weight, states[:, :-1], d_projected)
-        return d_x, d_w, d_b, d_u, d_hidden, d_gate, d_cell, d_scales, None
+                d_scales[:, t] = step.d_scale()
+            back = products.backward(t, d_products)
+            d_hidden = back if around is None else back + around
+        d_hidden, d_cell = (d.to(grad.dtype).transpose(0, 1) for d in (d_hidden, d_cell))
+        d_packed = products.weight_gradient(packed)
+        return products.d_x, d_packed, d_hidden, d_cell, d_gate, d_scales, None, None, None
