@@ -25,7 +25,7 @@ from psymem.data.fixation_levels import LEVELS, LevelledSentence, check_levels, 
 from psymem.errors import TrainingError
 from psymem.models.fixation_checkpoint import save_predictor
 from psymem.models.fixation_predictor import FixedFixationPredictor
-from psymem.models.word_tokenizer import BOS_ID, PAD_ID, UNK_ID, build_tokenizer, split_words
+from psymem.models.word_tokenizer import BOS_ID, NUM, NUM_ID, PAD_ID, UNK_ID, build_tokenizer, split_words
 from psymem.train import checkpointing
 from psymem.train.fixation_progress import ErrorProgress
 from psymem.train.loop import LoopSettings, train
@@ -202,7 +202,30 @@ def train_fixation_predictor(
     tokenizer = build_tokenizer(known_words(parts["train"], settings.seed))
     task = PredictorTask(settings, tokenizer, parts)
     per_epoch = sum(int((~np.isnan(s.levels)).sum()) for s in parts["train"])
-    loop = LoopSettings(
+    loop = _loop(settings, per_epoch)
+    said = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(settings).items() if v is not None}
+    facts = {"corpus": corpus.name, "sentences": len(sentences), "tokens": per_epoch}
+    progress = ErrorProgress(out, loop.max_tokens, loop.log_every, quiet)
+    at = train(task, loop, out, {"data": facts, "predictor": said}, progress)  # type: ignore[arg-type]
+    checkpointing.load_best(out, task)
+    if not any(NUM in s.tokens for s in parts["train"]):
+        with torch.no_grad():  # numerals are unknown words to a corpus without any
+            task.model.embedding.weight[NUM_ID] = task.model.embedding.weight[UNK_ID]
+    card = {
+        "title": f"Fixation predictor, LSTM {settings.width} wide",
+        "source": "Longer Fixations, More Computation (Findings of EMNLP 2023)",
+        "trained_on": str(corpus.card.get("title", corpus.name)),
+        "sentences": {name: len(part) for name, part in parts.items()},
+        "epochs": at.epoch + 1,
+        **errors_on_test(task, tokenizer, parts),
+        "settings": said,
+    }
+    return save_predictor(task.model, tokenizer, out / "model", card)
+
+
+def _loop(settings: PredictorSettings, per_epoch: int) -> LoopSettings:
+    """Constant learning rate, a validation after each epoch, none too many."""
+    return LoopSettings(
         max_tokens=settings.epochs * per_epoch,
         learning_rate=settings.learning_rate,
         beta2=0.999,
@@ -213,24 +236,9 @@ def train_fixation_predictor(
         validate_every=per_epoch,
         seed=settings.seed,
     )
-    said = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(settings).items() if v is not None}
-    facts = {"corpus": corpus.name, "sentences": len(sentences), "tokens": per_epoch}
-    progress = ErrorProgress(out, loop.max_tokens, loop.log_every, quiet)
-    at = train(task, loop, out, {"data": facts, "predictor": said}, progress)  # type: ignore[arg-type]
-    checkpointing.load_best(out, task)
-    card = {
-        "title": f"Fixation predictor, LSTM {settings.width} wide",
-        "source": "Longer Fixations, More Computation (Findings of EMNLP 2023)",
-        "trained_on": str(corpus.card.get("title", corpus.name)),
-        "sentences": {name: len(part) for name, part in parts.items()},
-        "epochs": at.epoch + 1,
-        **test_errors(task, tokenizer, parts),
-        "settings": said,
-    }
-    return save_predictor(task.model, tokenizer, out / "model", card)
 
 
-def test_errors(
+def errors_on_test(
     task: PredictorTask, tokenizer: Tokenizer, parts: dict[str, list[LevelledSentence]]
 ) -> dict[str, Any]:
     """Return errors on the 12-level scale, means over test tokens, and those of always giving the mean level."""
