@@ -166,6 +166,6 @@ def _by_context(grams: Counter[tuple[str, ...]]) -> dict[tuple[str, ...], Counte
 
 
 def _discount(grams: Counter[tuple[str, ...]]) -> float:
-    """d = n1 / (n1 + 2 n2); a half where nothing was counted once or nothing twice."""
+    """Return n1 / (n1 + 2 n2); a half where nothing was counted once or nothing twice."""
     once, twice = (sum(n == k for n in grams.values()) for k in (1, 2))
     return once / (once + 2 * twice) if once and twice else 0.5
