@@ -126,6 +126,7 @@ class Run:
         for backend in self.backends:
             require_provided(self.measures, backend.name, backend.provides)
             _reading_units(self.words, backend)  # refuses texts that are too long
+        self._notes: list[str] = []
 
     def chunks(
         self, words_at_once: int | None = None, progress: ScoreProgress | None = None
@@ -152,7 +153,12 @@ class Run:
 
     def notes(self) -> list[str]:
         """Say what the models found odd about the words, once they have been read."""
-        return list(dict.fromkeys(n for b in self.backends for n in getattr(b, "notes", ())))
+        own = (n for b in self.backends for n in getattr(b, "notes", ()))
+        return list(dict.fromkeys([*self._notes, *own]))
+
+    def add_notes(self, notes: Sequence[str]) -> None:
+        """Take over what models found odd in other processes."""
+        self._notes.extend(notes)
 
     def provenance(self) -> dict[str, Any]:
         """Return what identifies the numbers: models and measures with their settings."""

@@ -8,7 +8,7 @@ the whole vocabulary in float32.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -55,6 +55,11 @@ class RecurrentBackend:
         self.max_tokens = _longest(self.checkpoint) - bos
         self.max_words: int | None = self.max_tokens
         self._pieces: dict[str, tuple[list[str], list[int]]] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel to another process without weights, which it loads from the same directory."""
+        settings = {"bos": self.bos, "batch_tokens": self.batch_tokens, "device": self.device}
+        return partial(type(self), self.checkpoint, **settings), ()
 
     @cached_property
     def stored(self) -> StoredModel:
