@@ -65,6 +65,11 @@ def attraction(
     spillover: bool = typer.Option(
         False, "--spillover", help="Test the effects at the spillover regions too."
     ),
+    within: str = typer.Option(
+        None,
+        help="Property of the items (a column) within whose levels the effects are tested too. Default: the one that "
+        "the item set names (attraction-core: target_number); 'none' for none.",
+    ),
     supertag_weight: float = typer.Option(
         None,
         min=0,
@@ -111,7 +116,12 @@ def attraction(
     from psymem.designs.significance import Tests
 
     tests = Tests(
-        alpha=alpha, engine=engine, formula=formula, spillover=spillover, **model_options(levels, contrasts)
+        alpha=alpha,
+        engine=engine,
+        formula=formula,
+        spillover=spillover,
+        within=within,
+        **model_options(levels, contrasts),
     )
     if human is None and (human_response or human_engine):
         raise PsymemError(
@@ -144,6 +154,8 @@ def _print_json(result: FactorialResult, folder: Path) -> None:
     from psymem.cli.frames import print_json
 
     tables = {"effects": result.effects, "condition_means": result.means, "left_out": result.left_out}
+    if result.within is not None:
+        tables["effects_within"] = result.within
     if result.human is not None:
         tables |= {"human_effects": result.human.effects, "human_predictors": result.human.predictors}
     print_json(tables, models=result.models, items_analysed=result.n_items, out=str(folder))

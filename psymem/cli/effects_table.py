@@ -9,6 +9,7 @@ import pandas as pd
 
 from psymem.designs.effects import BY_ITEM_SLOPES
 from psymem.designs.rows import CRITICAL
+from psymem.designs.significance import COMPARABLE
 from psymem.designs.supertags import block_sentence
 from psymem.designs.wording import short_name, stars
 from psymem.measures.attention import by_head, split_column
@@ -48,6 +49,13 @@ def print_result(result: FactorialResult, folder: Path) -> None:
             name = f"{model}, head {head}" if head else str(model)
             console.print(table_title(block, name, str(region)), markup=False, soft_wrap=True)
             console.print(effects_table(block, with_p=console.width >= FULL_TABLE))
+    if result.within is not None:
+        for model, part in result.within.groupby("model", sort=False):
+            column = str(part["within"].iloc[0])
+            console.print(
+                f"{table_title(part, str(model), CRITICAL)}, by {column}", markup=False, soft_wrap=True
+            )
+            console.print(within_table(part))
     if result.human is not None:
         from psymem.cli.human_table import print_human
 
@@ -92,6 +100,26 @@ def effects_table(effects: pd.DataFrame, *, with_p: bool = True) -> Table:
         by_measure = rows.set_index("measure")
         cells = [_cell(by_measure.loc[m], with_p) if m in by_measure.index else "" for m in measures]
         table.add_row(*_head(rows, str(effect), slopes, compared), *cells, style="dim" if slopes else None)
+    return table
+
+
+def within_table(effects: pd.DataFrame) -> Table:
+    """Return the effects within each level of a property of the items, by-item slopes where they were estimated."""
+    from rich import box
+    from rich.table import Table
+
+    shown = effects[effects["measure"].str.startswith(COMPARABLE)].dropna(subset=["estimate"])
+    shown = shown.drop_duplicates(["measure", "effect", "level"], keep="last")  # by-item slopes come second
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("Effect", no_wrap=True)
+    columns = [(m, level) for m in shown["measure"].unique() for level in shown["level"].unique()]
+    for measure, level in columns:
+        table.add_column(f"{short_name(split_column(measure)[0])}\n{level}", no_wrap=False, justify="right")
+    for effect, rows in shown.groupby("effect", sort=False):
+        cells = {
+            (r["measure"], r["level"]): f"{r['estimate']:z.3f}{stars(r['p']):<3}" for _, r in rows.iterrows()
+        }
+        table.add_row(SHORT_LABELS.get(str(effect), str(effect)), *[cells.get(c, "") for c in columns])
     return table
 
 

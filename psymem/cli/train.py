@@ -25,6 +25,9 @@ def cbr_rnn(
     ),
     out: Path = typer.Option(..., help="Folder of this run; the same folder resumes it."),
     tagged: list[Path] = typer.Option([], help="File of `word TAB supertag` lines; may be repeated."),
+    again: list[Path] = typer.Option(
+        [], help="Text that each pass reads once more, each time it is named; needs --held-out."
+    ),
     held_out: list[Path] = typer.Option([], help="Text for validation; default: 1% of the sentences."),
     vocabulary_size: int = typer.Option(50_000, help="Most frequent words to know."),
     minimum_count: int = typer.Option(1, help="Occurrences a word needs to be known."),
@@ -72,6 +75,7 @@ def cbr_rnn(
     data = DataSettings(
         text=tuple(text),
         tagged=tuple(tagged),
+        again=tuple(again),
         held_out=tuple(held_out),
         longest=longest,
         vocabulary=VocabularyRule(vocabulary_size, minimum_count, tuple(also_vocabulary), also_minimum_count),

@@ -31,6 +31,7 @@ from psymem.designs.rows import (
 )
 from psymem.designs.significance import Tests, effects_table
 from psymem.designs.supertags import COLUMN, supertag_weights, weight_blocks, with_blocks
+from psymem.designs.within import effects_within, property_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -81,6 +82,8 @@ class FactorialResult:
         Whether the conditions are A-H, even if the user's own effects were tested.
     blocks
         Instances of a family by supertag weight, where they differ (`psymem.designs.supertags`).
+    within
+        The effects within each level of a property of the items (`psymem.designs.within`); None if not asked for.
     """
 
     effects: pd.DataFrame
@@ -99,6 +102,7 @@ class FactorialResult:
     human: HumanAnalysis | None = None
     attraction_items: bool = False
     blocks: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    within: pd.DataFrame | None = None
 
     @property
     def models(self) -> list[str]:
@@ -183,20 +187,21 @@ def analyse(
     kept, left_out = (scores, out_of_vocabulary(scores)) if keep_oov else leave_out_items(scores)
     refuse_own_names(factors, measures)
     refuse_single_item(kept, left_out if not keep_oov else left_out.head(0))
-    covariates = covariates_of(kept, tests.formula, [*factors, *measures])
+    item_set = dict(about.get("item_set", {}))
+    within = property_of(kept, tests, dict(item_set.get("card", {})), attraction)
+    covariates = covariates_of(kept, f"{tests.formula or ''} {within or ''}", [*factors, *measures])
     weights = supertag_weights(about.get("models", ()))
     divided = weight_blocks(scores["model"].unique(), weights, tests.formula)
     if divided:
         scores = scores.assign(**{COLUMN: scores["model"].map(weights).astype(float)})
     rows = region_rows(kept.assign(**covariates), measures, factors, list(covariates))
-    rows = with_blocks(rows, divided)
+    single, rows = rows, with_blocks(rows, divided)
     blocks = BLOCKS if attraction else ()
     means = means_of.condition_means(rows, measures, factors, blocks)
     critical = rows[rows["region"] == CRITICAL]
     by_item = means_of.by_item_effects(
         critical, measures, factors, contrasts_of(critical, factors, attraction)
     )
-    item_set = dict(about.get("item_set", {})).get("name", "")
     people = human and analyse_human(
         human[0], rows, factors, tests, human[1], measures=measures, attraction=attraction
     )
@@ -212,7 +217,7 @@ def analyse(
             means,
             factors,
             attraction=attraction,
-            item_set=item_set,
+            item_set=item_set.get("name", ""),
             people=people.means if people else None,
             levels=tests.levels,
         ),
@@ -225,6 +230,9 @@ def analyse(
         human=people,
         attraction_items=attraction,
         blocks=divided,
+        within=effects_within(single, within, measures, factors, tests, people=directions)
+        if within
+        else None,
     )
 
 

@@ -14,7 +14,7 @@ from psymem.designs import wording
 from psymem.designs.figures import by_item_note, means_note
 from psymem.designs.human_report import human_html
 from psymem.designs.references import ATTRACTION_ONLY, REFERENCES
-from psymem.designs.report_tables import effects_html, list_html, means_html, table_html
+from psymem.designs.report_tables import effects_html, list_html, means_html, table_html, within_html
 from psymem.outputs import base_provenance
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def report_html(result: FactorialResult, images: Mapping[str, bytes]) -> str:
         _section("What was run", _facts(result)),
         _section("Items left out", _left_out(result)),
         _section("Effects at the critical word", effects_html(result)),
+        _section("Effects by a property of the items", within_html(result)),
         _section("People's responses", human_html(result.human)),
         _section("Figures", _figures(result, images)),
         _section("Which version to cite", _paragraph(wording.which_to_cite(result))),

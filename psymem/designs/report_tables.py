@@ -31,6 +31,28 @@ def effects_html(result: FactorialResult) -> str:
     return "".join(parts) + _structures(critical) + (_reading(result) if result.attraction else "")
 
 
+def within_html(result: FactorialResult) -> str:
+    """Return one table of effects per model, measure and level of the property; "" where none was asked for."""
+    if result.within is None:
+        return ""
+    column = str(result.within["within"].iloc[0])
+    parts = []
+    for (model, measure, level), part in result.within.groupby(["model", "measure", "level"], sort=False):
+        part = part.dropna(subset=["random_effects"])
+        rows = [_effect_cells(row) for _, row in part.iterrows()]
+        classes = ["slopes" if s == BY_ITEM_SLOPES else "" for s in part["structure"]]
+        heading = f"{wording.short_name(str(measure))}, {model}, {column}: {level}"
+        parts.append(f"<h3>{escape(heading)}</h3>" + table_html(HEAD, rows, classes))
+    levels = list(dict.fromkeys(result.within["level"]))
+    reading = f"Each level of {column} on its own: the models above, on its items only."
+    if "difference" in levels:
+        reading += (
+            f" Difference: the interaction of the effect with {column}, that is the effect at {levels[1]} minus that at "
+            f"{levels[0]}. An effect differs between the levels only where this row says so."
+        )
+    return f"<p>{escape(reading)}</p>" + "".join(parts)
+
+
 def _effect_cells(row: pd.Series) -> list[str]:
     slopes = row["structure"] == BY_ITEM_SLOPES
     people = "" if slopes or pd.isna(row["human_direction"]) else str(row["human_direction"])

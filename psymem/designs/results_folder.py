@@ -49,6 +49,8 @@ def tables(result: FactorialResult) -> dict[str, pd.DataFrame]:
         f"{stem(result)}_plotted": result.plotted,
         "items_left_out": result.left_out,
     }
+    if result.within is not None:
+        found["effects_within"] = result.within
     if result.human is not None:
         found["human_effects"] = result.human.effects
         found["human_predictors"] = result.human.predictors
@@ -76,6 +78,7 @@ def provenance(result: FactorialResult) -> dict[str, Any]:
             "levels": {k: list(v) for k, v in tests.levels.items()},
             "contrasts": dict(tests.contrasts),
             "spillover": tests.spillover,
+            "within": None if result.within is None else str(result.within["within"].iloc[0]),
         },
     }
 

@@ -16,7 +16,6 @@ from psymem.designs.effects import (
     BY_ITEM_SLOPES,
     PUBLISHED_DIRECTIONS,
     STRUCTURES,
-    Effect,
 )
 from psymem.designs.formulas import coefficient, formula_parts
 from psymem.designs.rows import CRITICAL, model_family, regions_of
@@ -80,6 +79,9 @@ class Tests:
         Coding of a factor, as in `psymem.fit`.
     spillover
         Test at the spillover regions too.
+    within
+        A property of the items (a column) within whose levels the effects A-H are tested too; None for what the item
+        set's card names, "none" for none.
     """
 
     alpha: float = 0.05
@@ -88,6 +90,7 @@ class Tests:
     levels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     contrasts: Mapping[str, Any] = field(default_factory=dict)
     spillover: bool = False
+    within: str | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.alpha < 1:
@@ -176,20 +179,18 @@ def _attraction_rows(
                 "term": effect.term,
                 "human_direction": people.get(effect.name) if measure.startswith(COMPARABLE) else None,
             }
-            yield {
-                **row,
-                **_one_effect(
-                    rows, measure, effect, effect.random_effects(structure, n_models), tests.engine
-                ),
-            }
+            random_effects = effect.random_effects(structure, n_models)
+            formula = f"{measure} ~ {effect.fixed}"
+            yield {**row, **fitted_effect(rows, formula, effect.term, random_effects, tests.engine)}
 
 
-def _one_effect(
-    rows: pd.DataFrame, measure: str, effect: Effect, random_effects: str | None, engine: str
+def fitted_effect(
+    rows: pd.DataFrame, formula: str, term: str, random_effects: str | None, engine: str
 ) -> dict[str, Any]:
+    """Return the numbers of `term` in the model of `formula` and `random_effects`, or a note that says why not."""
     if random_effects is None:
         return {"random_effects": None, "note": _ONE_INSTANCE}
-    formula = f"{measure} ~ {effect.fixed} + {random_effects}"
+    formula = f"{formula} + {random_effects}"
     about = {"random_effects": random_effects, "formula": formula}
     try:
         fitted = fit(rows, formula, engine=engine)
@@ -197,7 +198,7 @@ def _one_effect(
         raise
     except FitError as error:
         return {**about, "note": f"Not estimable: {error}", "error": error}
-    return {**about, **coefficient(fitted, effect.term)}
+    return {**about, **coefficient(fitted, term)}
 
 
 def _formula_rows(

@@ -65,6 +65,14 @@ class EncodedText:
         tags = None if self.tags is None else self.tags[where]
         return EncodedText(self.ids[where], starts, self.complete[which], tags)
 
+    def followed_by(self, other: EncodedText) -> EncodedText:
+        """Return these sentences and then those of `other`, both without tags."""
+        return EncodedText(
+            np.concatenate([self.ids, other.ids]),
+            np.concatenate([self.starts, other.starts[1:] + len(self.ids)]),
+            np.concatenate([self.complete, other.complete]),
+        )
+
 
 def encode_files(files: Iterable[Path], tokenizer: Tokenizer, longest: int) -> EncodedText:
     """Encode the sentences of `files`; ones of more than `longest` tokens are cut at clause ends."""

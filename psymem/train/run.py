@@ -42,6 +42,9 @@ class DataSettings:
         Files or folders (see :mod:`psymem.train.text`).
     tagged
         Files of ``word TAB supertag`` lines; a tenth of their sentences is held out.
+    again
+        Files or folders that each pass reads once more for every time they are named, such as the small modern part
+        of a text that is mostly old. They choose no vocabulary and serve no validation.
     held_out
         Files or folders for validation; without any, `held_out_share` of the sentences of `text`.
     held_out_share
@@ -56,6 +59,7 @@ class DataSettings:
 
     text: tuple[Path, ...]
     tagged: tuple[Path, ...] = ()
+    again: tuple[Path, ...] = ()
     held_out: tuple[Path, ...] = ()
     held_out_share: float = 0.01
     held_out_tokens: int = 50_000
@@ -63,7 +67,12 @@ class DataSettings:
     vocabulary: VocabularyRule = field(default_factory=VocabularyRule)
 
     def __post_init__(self) -> None:
-        """Refuse a length that leaves no word to predict."""
+        """Refuse a length that leaves no word to predict, and text read again that validation may draw from."""
+        if self.again and not self.held_out:
+            raise TrainingError(
+                "--again needs --held-out: without it validation draws sentences from --text, and they would be "
+                "trained on through --again."
+            )
         if self.longest < 2:
             raise TrainingError(
                 f"--longest has to be at least 2 (a word after the sentence start), not {self.longest}."
@@ -162,6 +171,10 @@ def prepare(
         texts["validation"] = encode_files(text_files(list(data.held_out)), tokenizer, longest)
     else:
         texts["plain"], texts["validation"] = _split(texts["plain"], data.held_out_share, rng)
+    if data.again:
+        texts["plain"] = texts["plain"].followed_by(
+            encode_files(text_files(list(data.again)), tokenizer, longest)
+        )
     if tagged:
         encoded = encode_tagged(tagged, tags, tokenizer, longest)
         texts["tagged"], texts["tagged_validation"] = _split(encoded, TAGGED_HELD_OUT, rng)
@@ -237,7 +250,7 @@ def facts_of(
 def plain_settings(data: DataSettings) -> dict[str, Any]:
     """DataSettings with paths as text, for JSON."""
     content = asdict(data)
-    for key in ("text", "tagged", "held_out"):
+    for key in ("text", "tagged", "again", "held_out"):
         content[key] = [str(p) for p in content[key]]
     content["vocabulary"]["also_from"] = [str(p) for p in content["vocabulary"]["also_from"]]
     return content

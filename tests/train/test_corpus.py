@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from psymem.errors import DataError, TrainingError
 from psymem.models.word_tokenizer import BOS_ID, EOS_ID, PAD_ID, SPECIAL_TOKENS, build_tokenizer
 from psymem.train.batching import make_batch, plan_epoch
 from psymem.train.corpus import NO_TAG, choose_tags, encode_sentences, encode_tagged, read_tagged
+from psymem.train.run import DataSettings, prepare
 from psymem.train.vocabulary import VocabularyRule, choose_vocabulary
 
 WORDS = ["the", "key", ",", "was", "old", ".", "do", "n't"]
@@ -104,3 +107,29 @@ def test_a_vocabulary_without_words_is_refused(tmp_path):
     with pytest.raises(TrainingError) as caught:
         choose_vocabulary([path], VocabularyRule(minimum_count=2))
     assert str(caught.value) == f"No word occurs at least 2 times in {path}; lower --minimum-count."
+
+
+def test_text_read_again_adds_its_sentences_and_no_word(tmp_path):
+    old, new, held_out = (tmp_path / f"{n}.txt" for n in ("old", "new", "held_out"))
+    old.write_text("The key was old.\nThe door was shut.\n", encoding="utf-8")
+    new.write_text("The phone rang and rang.\n", encoding="utf-8")
+    held_out.write_text("The key rang.\n", encoding="utf-8")
+    once = DataSettings(text=(old, new), held_out=(held_out,))
+    thrice = replace(once, again=(new, new))
+    sizes, sentences = [], []
+    for number, data in enumerate((once, thrice)):
+        tokenizer, texts, _ = prepare(data, tmp_path / str(number), seed=1)
+        sizes.append(tokenizer.get_vocab())
+        sentences.append([words(tokenizer, texts["plain"].sentence(i)) for i in range(len(texts["plain"]))])
+    phone = ["the", "phone", "rang", "and", "rang", "."]
+    assert sentences[1] == [*sentences[0], phone, phone]
+    assert sizes[0] == sizes[1]
+
+
+def test_text_read_again_needs_validation_text_of_its_own(tmp_path):
+    with pytest.raises(TrainingError) as error:
+        DataSettings(text=(tmp_path,), again=(tmp_path,))
+    assert str(error.value) == (
+        "--again needs --held-out: without it validation draws sentences from --text, and they would be trained on "
+        "through --again."
+    )
