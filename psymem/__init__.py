@@ -11,6 +11,7 @@ from typing import Any
 from psymem._version import __version__
 
 _PUBLIC = {
+    "load_corpus": "psymem.data.corpora",
     "load_stimuli": "psymem.data.stimuli",
     "load_backend": "psymem.backends.load",
     "score": "psymem.scoring",
@@ -26,6 +27,7 @@ __all__ = [
     "compare",
     "fit",
     "load_backend",
+    "load_corpus",
     "load_stimuli",
     "score",
 ]

@@ -217,8 +217,11 @@ def _note_changes(
 
 
 def _counts_rows(cells: Sequence[str]) -> bool:
-    """Whether the cells are 0, 1, 2, ... or 1, 2, 3, ..., as pandas and R write row names."""
-    return any(list(cells) == [str(start + i) for i in range(len(cells))] for start in (0, 1))
+    """Whether the cells count up by 1, as pandas and R write row names (from 0, from 1, or of a part of a table)."""
+    if not re.fullmatch(r"\d{1,9}", cells[0], re.ASCII):
+        return False
+    start = int(cells[0])
+    return list(cells) == [str(start + i) for i in range(len(cells))]
 
 
 def _check_header(names: Sequence[str], path: Path) -> None:

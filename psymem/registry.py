@@ -94,5 +94,14 @@ ENGINES = Registry(
 
 CORPORA = Registry(
     "corpus",
-    {},
+    {
+        "provo": "psymem.data.provo:read",
+        "natural-stories": "psymem.data.natural_stories:read",
+        "ucl": "psymem.data.ucl:read",
+        "ucl-self-paced": "psymem.data.ucl:read_self_paced",
+        "iitb": "psymem.data.iitb:read",
+        "cmcl": "psymem.data.cmcl:read",
+        "eyelink": "psymem.data.eyelink:read",
+        "csv": "psymem.data.csv_corpus:read",
+    },
 )

@@ -246,7 +246,7 @@ def test_any_numbers_written_by_pandas_come_back(tmp_path_factory, values):
     pd.testing.assert_frame_equal(read_table(path), expected, check_exact=True)
 
 
-@pytest.mark.parametrize("first", [0, 1], ids=["pandas", "r"])
+@pytest.mark.parametrize("first", [0, 1, 54362], ids=["pandas", "r", "part of a table"])
 def test_row_numbers_without_a_name_are_left_out(tmp_path, first):
     rows = "".join(f"{first + i},{word}\n" for i, word in enumerate(["null", "NA", "true"]))
     read = read_delimited(save(tmp_path / "scores.csv", f",word\n{rows}"))

@@ -22,6 +22,9 @@ DURATIONS = (
 )
 """Columns of READING in ms. Each is present only where the corpus has exactly this measure, by its definition."""
 
+SCALED = tuple(f"{name}_scaled" for name in DURATIONS)
+"""Durations published without their unit, as means scaled to 0-100 (CMCL 2021)."""
+
 COUNTS = ("fixation_count", "regressions_in", "regressions_out")
 
 AVERAGE_READER = "average"
@@ -89,5 +92,5 @@ class Corpus:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """Duration columns that this corpus has."""
-        return tuple(c for c in self.reading.columns if c in DURATIONS)
+        """Duration columns that this corpus has, in ms or scaled."""
+        return tuple(c for c in self.reading.columns if c in (*DURATIONS, *SCALED))
