@@ -15,7 +15,12 @@ STEPS = 60
 
 
 def permutation_interval(
-    difference: np.ndarray, sizes: np.ndarray, *, permutations: int = 10_000, seed: int = 0, level: float = 0.95
+    difference: np.ndarray,
+    sizes: np.ndarray,
+    *,
+    permutations: int = 10_000,
+    seed: int = 0,
+    level: float = 0.95,
 ) -> tuple[float, float]:
     """Interval of the difference per observation.
 

@@ -10,11 +10,11 @@ a word that the screen had in two pieces; blanks after words; "TRUE" for true; a
 import sys
 from pathlib import Path
 
-TEXTS = r'''
+TEXTS = r"""
 1,I work hard to be true,-1,Work,http://example.org,Yes,-1,-1,-1,-1,-1,-1,-1
 2,"Don\'t ask, she said \""no\"" again.",-1,My boss,http://example.org,No,-1,-1,-1,-1,-1,-1,-1
 3,Couldnt care less...Bob will win again soon,1,Radio,http://example.org,No,1,1,1,1,1,1,1
-'''
+"""
 FIXATIONS = '''
 P1,1,1,Aspect--Work,300
 P1,1,2,I,200

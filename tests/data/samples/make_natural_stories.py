@@ -43,11 +43,17 @@ def write(folder: Path) -> None:
         (reader, 900, correct, story, zone, time, STORIES[story][zone - 1], 2, 0, 0, 0, 0)
         for reader, correct, story, zone, time in kept()
     ]
-    header = "WorkerId WorkTimeInSeconds correct item zone RT word nItem meanItemRT sdItemRT gmeanItemRT gsdItemRT"
+    header = (
+        "WorkerId WorkTimeInSeconds correct item zone RT word nItem meanItemRT sdItemRT gmeanItemRT gsdItemRT"
+    )
     table(times, "processed_RTs.tsv", header, rows)
     means = []
     for word, zone, story in words:
-        good = [float(t) for _, c, s, z, t in kept() if (s, z) == (story, zone) and c > 4 and 100 < float(t) < 3000]
+        good = [
+            float(t)
+            for _, c, s, z, t in kept()
+            if (s, z) == (story, zone) and c > 4 and 100 < float(t) < 3000
+        ]
         means.append((word, zone, story, len(good), sum(good) / len(good), "NA", "NA", "NA"))
     header = "word zone item nItem meanItemRT sdItemRT gmeanItemRT gsdItemRT"
     table(times, "processed_wordinfo.tsv", header, sorted(means))
@@ -58,7 +64,9 @@ def write(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "words.tsv").write_bytes("".join("\t".join(line) + "\n" for line in lines).encode("utf-8"))
     blocks = [
-        "".join(f"{n}\tx\t_\tX\tX\t_\t0\troot\t_\tTokenId={token}\n" for n, token in enumerate(sentence, start=1))
+        "".join(
+            f"{n}\tx\t_\tX\tX\t_\t0\troot\t_\tTokenId={token}\n" for n, token in enumerate(sentence, start=1)
+        )
         for sentences in SENTENCES.values()
         for sentence in sentences
     ]

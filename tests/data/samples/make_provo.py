@@ -83,7 +83,12 @@ def write(folder: Path) -> None:
         areas = [a for a in AREAS if a[0] == text]
         for (_, area, label, word, number, qid, sentence), values in zip(areas, measured, strict=True):
             row = dict.fromkeys(HEADER, "NA") | dict(zip(NAMES, values, strict=True))
-            row |= {"RECORDING_SESSION_LABEL": reader, "Participant_ID": reader, "Text_ID": text, "IA_ID": area}
+            row |= {
+                "RECORDING_SESSION_LABEL": reader,
+                "Participant_ID": reader,
+                "Text_ID": text,
+                "IA_ID": area,
+            }
             row |= {"IA_LABEL": label, "Word": word, "Word_Number": number, "Word_Unique_ID": qid}
             row |= {"Sentence_Number": sentence, "TRIAL_INDEX": text}
             lines.append(",".join(quoted(row[c]) for c in HEADER))

@@ -28,7 +28,9 @@ def write(folder: Path) -> None:
     files["selfpacedreading.RT.txt"] = [f"{keys} RT".split()]
     for name, data in (("eyetracking.RT.txt", EYE), ("selfpacedreading.RT.txt", SELF_PACED)):
         for (reader, sentence), times in data.items():
-            for place, (word, time) in enumerate(zip(SENTENCES[sentence].split(), times, strict=True), start=1):
+            for place, (word, time) in enumerate(
+                zip(SENTENCES[sentence].split(), times, strict=True), start=1
+            ):
                 files[name].append([reader, sentence, 9, "-", "NaN", place, word, *str(time).split()])
     for name, rows in files.items():
         text = "".join("\t".join(map(str, row)) + "\r\n" for row in rows)
