@@ -29,7 +29,10 @@ def reading(
         help="Name of a corpus (psymem corpora list; csv for a table of your own); may be repeated.",
     ),
     data: list[Path] = typer.Option(
-        ..., "--data", help="Folder of its files; one for each --corpus, in the same order."
+        ...,
+        "--data",
+        help="Folder of its files; one for each --corpus, in the same order. reading-sample: bundled "
+        "invented data for --corpus csv, to try it out.",
     ),
     model: list[str] = typer.Option(
         [],
@@ -136,7 +139,7 @@ def reading(
     from psymem.cli.folders import results_folder
     from psymem.cli.model_options import model_options
     from psymem.cli.progress import progress_bar
-    from psymem.designs.naturalistic import reading_study, with_responses
+    from psymem.designs.naturalistic import reading_study
     from psymem.designs.study_scores import ScoringPlan
     from psymem.designs.study_settings import StudySettings
     from psymem.scoring_parallel import Workers
@@ -211,13 +214,21 @@ def _corpora(names: list[str], folders: list[Path], own: dict[str, Any]) -> list
     if "columns" in given:
         given["columns"] = assignments(given["columns"], "--columns", "gaze_duration=RTfirstpass")
     loaded = [
-        load_corpus(n, folder, **(given if n == "csv" else {}))
+        load_corpus(n, _folder(folder), **(given if n == "csv" else {}))
         for n, folder in zip(names, folders, strict=True)
     ]
     twice = {c.name for c in loaded if sum(d.name == c.name for d in loaded) > 1}
     if twice:
         raise PsymemError(f"The corpus {sorted(twice)[0]!r} was given twice.")
     return loaded
+
+
+def _folder(given: Path) -> Path:
+    """Return the folder, or the sample of invented data that is bundled under this name."""
+    from importlib.resources import files
+
+    bundled = Path(str(files("psymem.corpora"))) / given.name
+    return bundled if not given.exists() and given.name == str(given) and bundled.is_dir() else given
 
 
 def _analyses(settings: StudySettings, responses: list[str], corpora: list[Corpus]) -> list[StudySettings]:

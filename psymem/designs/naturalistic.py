@@ -320,20 +320,19 @@ def reading_study(
         all_scores[corpus.name] = together
         about |= {"scoring": facts, "scores": [str(path) for path in scores]}
         for setting in wanted:
-            label = (
-                (
-                    lambda what, done, total, c=corpus.name, r=setting.response: progress(
-                        f"{c}, {r}: {what}", done, total
-                    )
-                )
-                if progress
-                else None
+            report = _labelled(progress, f"{corpus.name}, {setting.response}")
+            analyses.append(
+                analyse_corpus(corpus, together, setting, jobs=plan.workers.jobs, progress=report)
             )
-            analyses.append(analyse_corpus(corpus, together, setting, jobs=plan.workers.jobs, progress=label))
     study = ReadingStudy(tuple(analyses), all_scores, about)
     if out is not None:
         study.save(out)
     return study
+
+
+def _labelled(progress: Progress | None, name: str) -> Progress | None:
+    """Progress that says which analysis it is about."""
+    return None if progress is None else lambda what, done, total: progress(f"{name}: {what}", done, total)
 
 
 def _facts(corpus: Corpus) -> dict[str, Any]:

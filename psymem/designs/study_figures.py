@@ -8,6 +8,7 @@ import pandas as pd
 
 from psymem.designs.predictive_power import INTERCEPTS
 from psymem.designs.rows import display_name
+from psymem.designs.wording import in_words
 from psymem.plotting.reading_study import power_figure, readers_figure, shape_figure, spillover_figure
 from psymem.plotting.style import COLUMN_WIDTH, FULL_WIDTH
 
@@ -38,7 +39,7 @@ def plotted(study: ReadingStudy) -> dict[str, pd.DataFrame]:
 
 def _panel(table: pd.DataFrame, *, model: bool) -> pd.Series:
     """Title of the panel that a row belongs to."""
-    title = table["corpus"] + ", " + table["response"].str.replace("_", " ")
+    title = table["corpus"] + ", " + table["response"].map(in_words)
     return title + ": " + table["model"].map(display_name) if model else title
 
 
@@ -91,35 +92,37 @@ def held_out(study: ReadingStudy) -> bool:
 
 
 def figures(study: ReadingStudy) -> dict[str, Figure]:
-    """Draw all figures; ``..._column`` is for one column of a page."""
+    """Draw all figures; ``..._column`` is the version for one column of a page, its panels below one another."""
     tables = plotted(study)
     axis = HELD_OUT_AXIS if held_out(study) else IN_SAMPLE_AXIS
-    wide = FULL_WIDTH if len(study.analyses) > 1 else COLUMN_WIDTH
-    found = {
-        "delta_loglik": power_figure(
-            tables["delta_loglik_plotted"], axis=axis, note=power_note(study), width=wide
-        )
-    }
-    spillover = tables["spillover_plotted"]
-    spillover = spillover.assign(panel=spillover["panel"])
-    if spillover["measure"].nunique() > 1:
-        spillover["panel"] += ": " + spillover["measure"].str.replace("_", " ")
-    page = FULL_WIDTH if spillover["panel"].nunique() > 1 else COLUMN_WIDTH
-    found["spillover"] = spillover_figure(spillover, note=spillover_note(study), width=page)
+    found: dict[str, Figure] = {}
+    power, spillover = tables["delta_loglik_plotted"], _by_measure(tables["spillover_plotted"])
+    for name, width in _widths("delta_loglik", power):
+        found[name] = power_figure(power, axis=axis, note=power_note(study), width=width)
+    for name, width in _widths("spillover", spillover):
+        found[name] = spillover_figure(spillover, note=spillover_note(study), width=width)
     if "shape_curve_plotted" in tables:
-        curve, bins = tables["shape_curve_plotted"], tables["shape_bins_plotted"]
-        if curve["measure"].nunique() > 1:
-            curve, bins = (
-                t.assign(panel=t["panel"] + ": " + t["measure"].str.replace("_", " ")) for t in (curve, bins)
-            )
-        page = FULL_WIDTH if curve["panel"].nunique() > 1 else COLUMN_WIDTH
-        found["shape"] = shape_figure(curve, bins, note=shape_note(study), width=page)
+        curve, bins = (_by_measure(tables[f"shape_{t}_plotted"]) for t in ("curve", "bins"))
+        for name, width in _widths("shape", curve):
+            found[name] = shape_figure(curve, bins, note=shape_note(study), width=width)
     if "by_reader_plotted" in tables:
-        own = tables["by_reader_plotted"]
-        if own["measure"].nunique() > 1:
-            own = own.assign(panel=own["panel"] + ": " + own["measure"].str.replace("_", " "))
+        own = _by_measure(tables["by_reader_plotted"])
         found["by_reader"] = readers_figure(own, note=readers_note(study))
     return found
+
+
+def _widths(name: str, table: pd.DataFrame) -> list[tuple[str, float]]:
+    """Name and width of a figure's versions: a column wide, and across the page where it has several panels."""
+    if table["panel"].nunique() == 1:
+        return [(name, COLUMN_WIDTH)]
+    return [(name, FULL_WIDTH), (f"{name}_column", COLUMN_WIDTH)]
+
+
+def _by_measure(table: pd.DataFrame) -> pd.DataFrame:
+    """Give each measure a panel of its own."""
+    if table["measure"].nunique() == 1:
+        return table
+    return table.assign(panel=table["panel"] + ": " + table["measure"].str.replace("_", " "))
 
 
 def power_note(study: ReadingStudy) -> str:

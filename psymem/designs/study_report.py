@@ -232,6 +232,8 @@ def _figures(study: ReadingStudy, images: Mapping[str, bytes]) -> str:
     }
     shown = []
     for name, image in images.items():
+        if name.endswith("_column"):
+            continue
         caption = f"{name.replace('_', ' ')}: {notes[name](study)}"
         encoded = base64.b64encode(image).decode("ascii")
         shown.append(

@@ -115,7 +115,7 @@ def _read(path: Path) -> pd.DataFrame:
         path,
         dtype=dict.fromkeys(TEXT_COLUMNS, "str"),
         keep_default_na=False,
-        na_values=dict.fromkeys(numeric, ["NA"]),
+        na_values={column: ["NA"] for column in numeric},
         float_precision="round_trip",
     )
     frame = frame.assign(oov=frame["oov"] == "True")

@@ -9,7 +9,7 @@ import pandas as pd
 
 from psymem.designs.predictive_power import INTERCEPTS, SLOPES
 from psymem.designs.rows import display_name
-from psymem.designs.wording import listing, number, p_value, short_name
+from psymem.designs.wording import in_words, listing, number, p_value, short_name
 
 if TYPE_CHECKING:
     from psymem.designs.naturalistic import Analysis, ReadingStudy
@@ -37,7 +37,7 @@ def _results(analysis: Analysis) -> list[str]:
         which = effects[(effects["model"] == row.model) & (effects["measure"] == row.measure)]
         own = which[(which["structure"] == INTERCEPTS) & (which["words_back"] == 0)].iloc[0]
         sentence = (
-            f"{analysis.corpus}, {analysis.settings.response.replace('_', ' ')}: {short_name(row.measure)} of "
+            f"{analysis.corpus}, {in_words(analysis.settings.response)}: {short_name(row.measure)} of "
             f"{display_name(row.model)} {'improves' if row.p_adjusted < analysis.settings.alpha else 'does not improve'} "
             f"the base model, χ²({number(row.df, 0)}) = {number(row.chi_square, 2)}, p {p_value(row.p)}; at the word itself "
             f"{number(own['estimate'], 2)} {own['unit']} {_step(analysis)} [{number(own['ci_low'], 2)}, "
@@ -77,9 +77,7 @@ def methods_paragraph(study: ReadingStudy) -> str:
     """Return what was done, for a paper."""
     first = study.analyses[0]
     s, averaged = first.settings, first.averaged
-    responses = listing(
-        [r.replace("_", " ") for r in dict.fromkeys(a.settings.response for a in study.analyses)]
-    )
+    responses = listing([in_words(r) for r in dict.fromkeys(a.settings.response for a in study.analyses)])
     low, high = s.cut_offs(averaged)
     kept = f" between {low:g} and {high:g} ms" if low > 0 and np.isfinite(high) else ""
     models = listing(

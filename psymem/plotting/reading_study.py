@@ -38,14 +38,16 @@ def power_figure(table: pd.DataFrame, *, axis: str, note: str, width: float = CO
     panels = list(dict.fromkeys(table["panel"]))
     shown = looks(list(dict.fromkeys(table.loc[table["instance_of"] == "", "model"])))
     most = max(len(_rows_of(table[table["panel"] == p])) for p in panels)
+    one = table["measure"].nunique() == 1
+    axis = f"{label(table['measure'].iloc[0])}: {axis}" if one else axis
     columns = 1 if width <= COLUMN_WIDTH else min(2, len(panels))
     rows = -(-len(panels) // columns)
     with paper_style():
-        figure, axes = panel_page(rows, columns, width, 0.75 + 0.3 * most, note=note)
+        figure, axes = panel_page(rows, columns, width, 0.8 + 0.34 * most, note=note)
         for ax, panel in zip(axes, [*panels, *[""] * (len(axes) - len(panels))], strict=True):
             ax.set_visible(bool(panel))
             if panel:
-                _draw_power(table[table["panel"] == panel], ax, shown)
+                _draw_power(table[table["panel"] == panel], ax, shown, name_measure=not one)
                 ax.set_title(panel)
                 ax.set_xlabel(axis)
         return freeze(figure)
@@ -57,7 +59,7 @@ def _rows_of(part: pd.DataFrame) -> list[tuple[str, str]]:
     return list(own[["measure", "model"]].drop_duplicates().itertuples(index=False, name=None))
 
 
-def _draw_power(part: pd.DataFrame, ax: Axes, shown: dict[str, Look]) -> None:
+def _draw_power(part: pd.DataFrame, ax: Axes, shown: dict[str, Look], *, name_measure: bool) -> None:
     places = {row: -k for k, row in enumerate(_rows_of(part))}
     for row in part.itertuples():
         family = row.instance_of or row.model
@@ -78,7 +80,8 @@ def _draw_power(part: pd.DataFrame, ax: Axes, shown: dict[str, Look]) -> None:
         ax.plot(row.value, at, look.marker, markersize=4.5, color=look.colour)
     ax.axvline(0, color="0.6", linewidth=0.6, linestyle=":", zorder=0)
     ax.set_ylim(-len(places) + 0.45, 0.6)
-    ax.set_yticks(list(places.values()), [f"{wrapped(m, 18)}\n{label(x)}" for x, m in places])
+    names = [f"{wrapped(m, 24)}\n{label(x)}" if name_measure else wrapped(m, 16) for x, m in places]
+    ax.set_yticks(list(places.values()), names)
     ax.tick_params(axis="y", length=0)
 
 
@@ -182,7 +185,7 @@ def _draw_shape(curve: pd.DataFrame, bins: pd.DataFrame, ax: Axes) -> None:
     first = curve.iloc[0]
     ax.set_title(wrapped(str(first["panel"]), 46))
     ax.set_xlabel(label(first["measure"]))
-    ax.set_ylabel(f"effect on {first['response']}\n({first['unit']})")
+    ax.set_ylabel(f"effect on the time ({first['unit']})")
 
 
 def readers_figure(table: pd.DataFrame, *, note: str, width: float = FULL_WIDTH) -> Figure:
