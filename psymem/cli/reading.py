@@ -273,8 +273,7 @@ def _show(study: ReadingStudy, folder: Path) -> None:
         effects = effects[
             ["model", "term", "structure", "estimate", "ci_low", "ci_high", "t", "p", "p_adjusted"]
         ]
-        step = " per SD" if analysis.settings.standardise == "z" else ""
-        show(effects, f"Effects ({analysis.settings.unit}{step})")
+        show(effects, f"Effects ({analysis.settings.effect_unit})")
         for note in analysis.notes:
             typer.echo(note)
     typer.echo(f"\nReport: {folder / 'report.html'}")

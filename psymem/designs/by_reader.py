@@ -32,7 +32,7 @@ def reader_effects(rows: StudyRows, predictors: Sequence[Predictor]) -> pd.DataF
     for subject, own in rows.frame.groupby("subject", sort=True):
         for predictor in predictors:
             about = {"subject": subject, "model": predictor.model, "measure": predictor.measure}
-            about |= {"n_obs": len(own), "unit": s.unit, "note": ""}
+            about |= {"n_obs": len(own), "unit": s.effect_unit, "note": ""}
             formula = rows.formula(predictor.columns, random="")
             try:
                 fitted = fit(own, formula, levels=s.levels, contrasts=s.contrasts)

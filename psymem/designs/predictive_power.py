@@ -144,7 +144,7 @@ def predictive_power(
         for entry, columns in zip(entries, _held_out_columns(held, rows), strict=True):
             entry |= columns
     coefficients = [
-        _coefficients(_by_reml(full), p, INTERCEPTS, rows.settings.unit)
+        _coefficients(_by_reml(full), p, INTERCEPTS, rows.settings.effect_unit)
         for full, p in zip(fits, predictors, strict=True)
     ]
     for predictor in predictors:
@@ -273,7 +273,8 @@ def _with_slopes(rows: StudyRows, predictor: Predictor) -> tuple[dict[str, Any],
     try:
         base, full = (rows.fit(rows.formula(extra, random=random)) for extra in ((), predictor.columns))
         entry = {**_in_sample(base, full), **about}
-        return entry, _coefficients(_by_reml(full), predictor, SLOPES, rows.settings.unit)
+        entry["note"] = str(entry["note"]).replace(f" {column} ", f" {predictor.measure} ")
+        return entry, _coefficients(_by_reml(full), predictor, SLOPES, rows.settings.effect_unit)
     except FitError as error:
         return {**about, "note": f"not fitted: {error}"}, pd.DataFrame()
 

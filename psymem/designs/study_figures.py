@@ -65,7 +65,6 @@ def _power(study: ReadingStudy) -> pd.DataFrame:
 def _spillover(study: ReadingStudy) -> pd.DataFrame:
     table = study.coefficients
     table = table[(table["structure"] == INTERCEPTS) & (table["instance_of"] == "")]
-    unit = table["unit"] + " per " + table["corpus"].map(lambda _: _step(study))
     columns = [
         "panel",
         "corpus",
@@ -78,12 +77,8 @@ def _spillover(study: ReadingStudy) -> pd.DataFrame:
         "ci_high",
         "unit",
     ]
-    table = table.assign(panel=_panel(table, model=False), unit=unit, model=table["model"].map(display_name))
+    table = table.assign(panel=_panel(table, model=False), model=table["model"].map(display_name))
     return table[columns]
-
-
-def _step(study: ReadingStudy) -> str:
-    return "SD" if study.analyses[0].settings.standardise == "z" else "unit"
 
 
 def held_out(study: ReadingStudy) -> bool:

@@ -51,7 +51,7 @@ class ScoringPlan:
     query: str = ""
     lower_case: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
-    workers: Workers = Workers()
+    workers: Workers = field(default_factory=Workers)
     words_at_once: int | None = None
 
 

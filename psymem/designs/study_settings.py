@@ -141,6 +141,11 @@ class StudySettings:
         """Unit of the response."""
         return "ms" if self.scale == "raw" else "log ms"
 
+    @property
+    def effect_unit(self) -> str:
+        """Unit of a predictor's effect."""
+        return f"{self.unit} per {'SD' if self.standardise == 'z' else 'unit'}"
+
     def cut_offs(self, averaged: bool) -> tuple[float, float]:
         """Shortest and longest duration kept, in ms; averages over readers have none by default."""
         kind = "self-paced" if self.response == SELF_PACED else "eye"

@@ -40,7 +40,7 @@ def _results(analysis: Analysis) -> list[str]:
             f"{analysis.corpus}, {in_words(analysis.settings.response)}: {short_name(row.measure)} of "
             f"{display_name(row.model)} {'improves' if row.p_adjusted < analysis.settings.alpha else 'does not improve'} "
             f"the base model, χ²({number(row.df, 0)}) = {number(row.chi_square, 2)}, p {p_value(row.p)}; at the word itself "
-            f"{number(own['estimate'], 2)} {own['unit']} {_step(analysis)} [{number(own['ci_low'], 2)}, "
+            f"{number(own['estimate'], 2)} {own['unit']} [{number(own['ci_low'], 2)}, "
             f"{number(own['ci_high'], 2)}], p {p_value(own['p'])}"
         )
         if not pd.isna(row.held_out_delta_per_obs):
@@ -50,10 +50,6 @@ def _results(analysis: Analysis) -> list[str]:
             )
         said.append(sentence + _slopes(which) + _spread(table, row) + ".")
     return said
-
-
-def _step(analysis: Analysis) -> str:
-    return "per SD" if analysis.settings.standardise == "z" else "per unit"
 
 
 def _slopes(which: pd.DataFrame) -> str:
@@ -107,6 +103,11 @@ def methods_paragraph(study: ReadingStudy) -> str:
         parts.append(
             f"Predictive power is the gain in held-out log-likelihood per observation in {first.rows.folds}-fold "
             f"cross-validation over whole {unit}, with intervals and tests by paired permutation ({s.permutations:,})."
+        )
+    if SLOPES in set(study.delta_loglik["structure"]):
+        parts.append(
+            "Effects were tested again with by-subject slopes of the measure in both models; the version with slopes is "
+            "the one to cite for an effect, the one with intercepts for predictive power."
         )
     if any(a.averaged for a in study.analyses):
         parts.append("Data averaged over readers were analysed by models without readers.")
