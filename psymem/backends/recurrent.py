@@ -58,7 +58,7 @@ class RecurrentBackend:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel to another process without weights, which it loads from the same directory."""
-        settings = {"bos": self.bos, "batch_tokens": self.batch_tokens, "device": self.device}
+        settings: dict[str, Any] = {"bos": self.bos, "batch_tokens": self.batch_tokens, "device": self.device}
         return partial(type(self), self.checkpoint, **settings), ()
 
     @cached_property

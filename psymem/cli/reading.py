@@ -11,7 +11,7 @@ from psymem.errors import PsymemError
 
 if TYPE_CHECKING:
     from psymem.data.corpus import Corpus
-    from psymem.designs.naturalistic import ReadingStudy
+    from psymem.designs.study_result import ReadingStudy
     from psymem.designs.study_settings import StudySettings
 
 RESPONSE = "gaze_duration"
@@ -139,7 +139,7 @@ def reading(
     from psymem.cli.folders import results_folder
     from psymem.cli.model_options import model_options
     from psymem.cli.progress import progress_bar
-    from psymem.designs.naturalistic import reading_study
+    from psymem.designs.naturalistic import reading as run
     from psymem.designs.study_scores import ScoringPlan
     from psymem.designs.study_settings import StudySettings
     from psymem.scoring_parallel import Workers
@@ -188,9 +188,7 @@ def reading(
     about = "+".join(c.name for c in loaded)
     folder = out or results_folder("reading", [*models, *(p.stem for p in scores)], about)
     with progress_bar(quiet, "steps") as progress:
-        study = reading_study(
-            loaded, models, analyses, plan=plan, scores=scores, out=folder, progress=progress
-        )
+        study = run(loaded, models, analyses, plan=plan, scores=scores, out=folder, progress=progress)
     if as_json:
         _print_json(study, folder)
     elif not quiet:

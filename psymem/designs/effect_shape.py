@@ -109,7 +109,8 @@ def _curve(
     x: np.ndarray, knots: np.ndarray, line: Fit, spline: Fit, terms: Sequence[str], mean: float, sd: float
 ) -> pd.DataFrame:
     """Effects on a grid from the 1st to the 99th percentile, relative to the mean of the measure."""
-    grid = np.linspace(*np.quantile(x, (0.01, 0.99)), GRID)
+    first, last = (float(q) for q in np.quantile(x, (0.01, 0.99)))
+    grid = np.linspace(first, last, GRID)
     centre = np.array([x.mean()])
     found = {"x": mean + sd * grid}
     for name, fit, own in (("line", line, terms[:1]), ("spline", spline, terms)):

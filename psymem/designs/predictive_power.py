@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import optimize, stats
 
 from psymem.designs.model_measures import Predictor
 from psymem.designs.study_settings import StudySettings
@@ -22,6 +21,7 @@ from psymem.fitting.comparison import compare
 from psymem.fitting.cross_validation import CrossValidation, cross_validate
 from psymem.fitting.fit import fit
 from psymem.fitting.multiplicity import adjust
+from psymem.fitting.noncentrality import noncentrality_interval
 from psymem.fitting.permutation import permutation_interval
 from psymem.fitting.result import Fit
 from psymem.fitting.threads import run_engine
@@ -182,22 +182,6 @@ def _in_sample(base: Fit, full: Fit) -> dict[str, Any]:
         "singular": full.singular,
         "note": " ".join(said),
     }
-
-
-def noncentrality_interval(chi_square: float, df: float, level: float = 0.95) -> tuple[float, float]:
-    """Interval of the noncentrality of a likelihood-ratio statistic: twice the gain in log-likelihood beyond chance.
-
-    Turns the noncentral chi-square distribution around (Steiger & Fouladi, 1997).
-    """
-    tail = (1 - level) / 2
-
-    def end(p: float) -> float:
-        if stats.chi2.cdf(chi_square, df) <= p:
-            return 0.0
-        upper = chi_square + 20 * np.sqrt(chi_square + df) + 50
-        return float(optimize.brentq(lambda nc: stats.ncx2.cdf(chi_square, df, nc) - p, 1e-12, upper))
-
-    return end(1 - tail), end(tail)
 
 
 def _by_reml(full: Fit) -> Fit:

@@ -15,7 +15,7 @@ from psymem.plotting.style import COLUMN_WIDTH, FULL_WIDTH
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from psymem.designs.naturalistic import ReadingStudy
+    from psymem.designs.study_result import ReadingStudy
 
 HELD_OUT_AXIS = "held-out gain in log-likelihood\n(nats per observation)"
 IN_SAMPLE_AXIS = "gain in log-likelihood in the sample (nats)"

@@ -14,7 +14,7 @@ from psymem.designs.study_report import report_html
 from psymem.outputs import whole_folder, write_table, write_text
 
 if TYPE_CHECKING:
-    from psymem.designs.naturalistic import ReadingStudy
+    from psymem.designs.study_result import ReadingStudy
 
 
 def save(study: ReadingStudy, folder: Path) -> list[Path]:

@@ -21,7 +21,7 @@ from psymem.designs.wording import number, p_value, short_name, stars
 from psymem.outputs import base_provenance
 
 if TYPE_CHECKING:
-    from psymem.designs.naturalistic import Analysis, ReadingStudy
+    from psymem.designs.study_result import Analysis, ReadingStudy
 
 POWER_HEAD = (
     "model", "measure", "random effects", "ΔlogLik (nats)", "χ²", "df", "p", "p (adjusted)",

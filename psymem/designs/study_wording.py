@@ -12,7 +12,7 @@ from psymem.designs.rows import display_name
 from psymem.designs.wording import in_words, listing, number, p_value, short_name
 
 if TYPE_CHECKING:
-    from psymem.designs.naturalistic import Analysis, ReadingStudy
+    from psymem.designs.study_result import Analysis, ReadingStudy
 
 
 def data_sentences(analysis: Analysis) -> list[str]:

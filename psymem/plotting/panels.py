@@ -64,7 +64,7 @@ def add_legend(figure: Figure, looks: dict[str, Look], per_line: int) -> None:
         Line2D([], [], linestyle="none", marker=look.marker, color=look.colour, markersize=4, label=name)
         for name, look in looks.items()
     ]
-    figure.legend(
+    figure.legend(  # type: ignore[call-overload]
         handles=marks,
         loc="lower center",
         bbox_to_anchor=(0.5, figure.legend_height),  # type: ignore[attr-defined]

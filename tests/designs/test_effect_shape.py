@@ -11,7 +11,6 @@ from psymem.designs.effect_shape import restricted_cubic
 from psymem.designs.naturalistic import analyse_corpus
 from psymem.designs.study_settings import StudySettings
 
-
 KNOTS = np.array([-1.5, -0.4, 0.1, 0.9, 2.0])
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from psymem.data.corpora import load_corpus
-from psymem.designs.naturalistic import reading_study, with_responses
+from psymem.designs.naturalistic import reading, with_responses
 from psymem.designs.predictive_power import INTERCEPTS
 from psymem.designs.study_settings import StudySettings
 from psymem.fitting.fit import fit
@@ -28,7 +28,7 @@ def measures(shared) -> pd.DataFrame:
     return pd.read_csv(
         shared / "data/reading/devarda_ucl205/all_measures.csv",
         keep_default_na=False,
-        na_values={"s_GPT2": [""]},
+        na_values={"s_GPT2": [""], "Subtlex_log10": [""]},
     )
 
 
@@ -60,7 +60,7 @@ def study(measures, tmp_path_factory):
         *with_responses(quick, ["gaze_duration", "self_paced_reading_time"]),
         StudySettings(response="self_paced_reading_time", folds=0, leave_out=("sentence-first",)),
     ]
-    return reading_study([corpus], ["cbr-rnn"], settings, scores=[folder / "gpt2.csv"])
+    return reading([corpus], ["cbr-rnn"], settings, scores=[folder / "gpt2.csv"])
 
 
 def effects(study, number: int) -> pd.DataFrame:
@@ -103,9 +103,8 @@ def test_effect_in_the_study_is_least_squares_on_its_rows(study):
 def test_published_surprisal_as_lme4_has_it(measures, shared):
     gold = pd.read_csv(shared / "data/statistics/real_data_lme4_gold.tsv", sep="\t")
     gold = gold[gold["model"] == "ucl_spr_gpt2"].set_index("term")
-    used = measures[(measures["is_multitoken_GPT2"] == 0) if _single_tokens(measures) else slice(None)]
     found = fit(
-        used,
+        measures,
         "self_paced_reading_time ~ scale(s_GPT2) + scale(length) + scale(Subtlex_log10) + scale(context_length) + "
         "(1 | sent_id)",
     )
@@ -118,8 +117,3 @@ def test_published_surprisal_as_lme4_has_it(measures, shared):
     own = variances[variances["model"] == "ucl_spr_gpt2"]
     np.testing.assert_allclose(found.variance_components["variance"], own["vcov"], rtol=1e-4)
     assert found.loglik == pytest.approx(own["logLik"].iloc[0], abs=1e-4)
-
-
-def _single_tokens(measures: pd.DataFrame) -> bool:
-    """Whether the 1,696 rows are the words that GPT-2 has as one piece."""
-    return int((measures["is_multitoken_GPT2"] == 0).sum()) == 1696
