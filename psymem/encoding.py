@@ -1,9 +1,10 @@
-"""Bytes of a text file to text: UTF-8, UTF-16 (with or without byte order mark), Windows-1252."""
+"""Bytes of a text file to text: UTF-8, UTF-16 (with or without byte order mark), Windows-1252, or UTF-8 mixed with it."""
 
 from __future__ import annotations
 
 import codecs
 import re
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -83,7 +84,7 @@ def _decode(content: bytes, path: Path, notes: list[str]) -> str:
             raise DataError(
                 f"{path} begins like {encoding} text but is not: it may be cut off or damaged."
             ) from error
-        return _decode_windows(content, path, notes)
+        return _decode_mixed(content, path, notes) or _decode_windows(content, path, notes)
     if encoding not in {"utf-8", "utf-8-sig"}:
         notes.append(f"{path.name} is {bom[2] if bom else 'UTF-16'} text.")
     return text
@@ -98,6 +99,33 @@ def _utf16_without_bom(content: bytes) -> str | None:
     if odd > 0.7 and even < 0.1:
         return "utf-16-le"
     return "utf-16-be" if even > 0.7 and odd < 0.1 else None
+
+
+def _decode_mixed(content: bytes, path: Path, notes: list[str]) -> str | None:
+    """Return the text of a file with rows in UTF-8 and rows in Windows-1252, None if it is none."""
+    rows, first = [], {"utf-8": 0, "cp1252": 0}
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        kind = _kind_of_line(line)
+        if kind is None:
+            return None
+        if not line.isascii():
+            first[kind] = first[kind] or number
+        rows.append(line.decode(kind))
+    if not all(first.values()):
+        return None
+    notes.append(
+        f"{path.name} mixes two encodings: row {first['utf-8']} is UTF-8, row {first['cp1252']} Windows-1252; "
+        "every row was read as what it is."
+    )
+    return "\n".join(rows)
+
+
+def _kind_of_line(line: bytes) -> str | None:
+    for kind in ("utf-8", "cp1252"):
+        with suppress(UnicodeDecodeError):
+            line.decode(kind)
+            return kind
+    return None
 
 
 def _decode_windows(content: bytes, path: Path, notes: list[str]) -> str:

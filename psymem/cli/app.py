@@ -18,6 +18,7 @@ COMMANDS: tuple[str, ...] = (
     "suite",
     "pairs",
     "stimuli",
+    "corpora",
     "train",
     "perplexity",
     "models",

@@ -2,7 +2,7 @@
 
 Every measure was scaled to 0-100 by the organisers, so none is in ms: columns end in ``_scaled``. The last word of a
 sentence has the mark ``<EOS>`` attached, which is taken off. A word with 0 was read by nobody. The test set was given
-out without values (all 0) and is refused. Provo in the same shape can be read too.
+out without values (all 0) and is refused.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from psymem.data.corpus import AVERAGE_READER, Corpus
-from psymem.data.corpus_files import durations, find_file, numbers, read_cells, refuse_repeated, whole_numbers
+from psymem.data.corpus_files import find_file, numbers, read_cells, refuse_repeated, whole_numbers
 from psymem.data.corpus_words import text_order
 from psymem.errors import DataError
 
@@ -91,7 +91,7 @@ def _refuse_empty_words(rows: pd.DataFrame, path: Path) -> None:
 
 
 def _measures(cells: pd.DataFrame, path: Path) -> pd.DataFrame:
-    scaled = {name: durations(cells[column], path) for name, column in TIMES.items()}
+    scaled = {name: numbers(cells[column], path) for name, column in TIMES.items()}
     scaled["fixation_count_scaled"] = numbers(cells["nFix"], path)
     scaled["fixation_proportion"] = numbers(cells["fixProp"], path)
     frame = pd.DataFrame(scaled)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import tomllib
 from importlib.resources import files
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from psymem.data.corpus import Corpus
+from psymem.data.corpus_files import fitting_files
 from psymem.errors import DataError, UnknownNameError
 from psymem.registry import CORPORA
 
@@ -40,7 +42,7 @@ def load_corpus(name: str, folder: str | Path, **settings: Any) -> Corpus:
     Raises
     ------
     UnknownNameError
-        If there is no such corpus; near names are offered.
+        If there is no such corpus, or its reader has no such setting; near names are offered.
     DataError
         If the folder or a file in it is not what the corpus consists of.
     """
@@ -50,9 +52,18 @@ def load_corpus(name: str, folder: str | Path, **settings: Any) -> Corpus:
         raise DataError(
             f"There is no file or folder {folder}. What to put there: psymem corpora show {name}."
         )
+    _refuse_unknown(name, read, settings)
     corpus: Corpus = read(folder, **settings)
     corpus.card.update(read_card(name))  # a copy of the corpus would be checked all over again
     return corpus
+
+
+def _refuse_unknown(name: str, read: Any, settings: dict[str, Any]) -> None:
+    """Raise UnknownNameError for a setting that the reader does not have."""
+    known = [p for p in signature(read).parameters if p != "folder"]
+    for setting in settings:
+        if setting not in known:
+            raise UnknownNameError(f"setting of the corpus {name!r}", setting, known)
 
 
 def read_card(name: str) -> dict[str, Any]:
@@ -75,3 +86,39 @@ def read_card(name: str) -> dict[str, Any]:
     if lacking:
         raise DataError(f"The card of the corpus {name!r} lacks {', '.join(lacking)}.")
     return card
+
+
+def sample_folder(name: str) -> Path | None:
+    """Return the folder of the invented sample in the corpus's format, None if it has none."""
+    card = read_card(name)
+    path = Path(str(files("psymem.corpora") / str(card.get("sample", name)) / "sample"))
+    return path if path.is_dir() else None
+
+
+def found_files(name: str, folder: Path) -> list[dict[str, Any]]:
+    """Say of each file of a corpus whether it is in `folder` (or beside the file given instead of a folder).
+
+    Returns
+    -------
+    list of dict
+        ``name, holds, optional`` and ``path`` (None if it is missing).
+    """
+    folder = Path(folder)
+    given, folder = (folder, folder.parent) if folder.is_file() else (None, folder)
+    rows = []
+    for place, file in enumerate(read_card(name)["files"]):
+        here = folder / file["name"]
+        patterns = [Path(file["name"]).name, *file.get("also", [])]
+        if given and place == 0:
+            paths = [given]
+        else:
+            paths = [here] if here.is_file() else fitting_files(folder, patterns) if folder.is_dir() else []
+        rows.append(
+            {
+                "name": file["name"],
+                "holds": file["holds"],
+                "optional": bool(file.get("optional", False)),
+                "path": str(paths[0]) if paths else None,
+            }
+        )
+    return rows

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -49,16 +48,24 @@ def find_files(folder: Path, patterns: Sequence[str], corpus: str) -> list[Path]
             f"{folder} {what}. Give the folder that holds the files of the corpus {corpus!r}: "
             f"{' or '.join(patterns)} (psymem corpora show {corpus})."
         )
+    fitting = fitting_files(folder, patterns)
+    if fitting:
+        return fitting
+    raise DataError(
+        f"{folder} does not hold the corpus {corpus!r}. Looked for {' or '.join(patterns)}; found {_listed(folder)}. "
+        f"Where to get it: psymem corpora show {corpus}."
+    )
+
+
+def fitting_files(folder: Path, patterns: Sequence[str]) -> list[Path]:
+    """Return what `find_files` would, [] if there is none."""
     for level in ("*", "*/*"):
         inside = sorted(p for p in folder.glob(level) if p.is_file() and not p.name.startswith("."))
         for pattern in patterns:
             fitting = [p for p in inside if Path(p.name.lower()).match(pattern.lower())]
             if fitting:
                 return fitting
-    raise DataError(
-        f"{folder} does not hold the corpus {corpus!r}. Looked for {' or '.join(patterns)}; found {_listed(folder)}. "
-        f"Where to get it: psymem corpora show {corpus}."
-    )
+    return []
 
 
 def _listed(folder: Path) -> str:
@@ -98,11 +105,18 @@ def read_cells(
     text = _text(path, notes)
     header = _header(text, path, separator, quoting)
     require_columns(pd.DataFrame(columns=header), columns, str(path))
-    wanted = sorted({*(header.index(c) for c in columns), len(header) - 1})
+    wanted = sorted({header.index(c) for c in columns})
+    _refuse_uneven_rows(_sizes(text, len(header), separator, quoting), wanted[-1] + 1, len(header), path)
     frame = _parsed(text, path, wanted, separator, quoting)
     frame = frame.set_axis([header[i] for i in wanted], axis="columns")
     frame.index = pd.RangeIndex(2, len(frame) + 2, name="row")
-    frame = _whole_rows(frame, path)
+    frame = frame[~(frame == "").all(axis=1)]
+    if frame.empty:
+        raise DataError(f"{path} has a header but no rows.")
+    if not text.endswith("\n"):
+        notes.append(
+            f"{path.name} does not end with a line end; if the last row is not whole, get the file again."
+        )
     return frame[list(columns)]
 
 
@@ -112,102 +126,76 @@ def columns_of(path: Path, *, separator: str = ",", quoting: bool = True) -> lis
 
 
 def _text(path: Path, notes: list[str]) -> str:
-    """Return the text; a file in two encodings is decoded line by line."""
-    try:
-        content = path.read_bytes()
-    except OSError:
-        content = b""
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError:
-        mixed = _mixed(content, path, notes)
-        if mixed is not None:
-            return mixed
-    return read_text(path, notes).removeprefix("\ufeff")
-
-
-def _mixed(content: bytes, path: Path, notes: list[str]) -> str | None:
-    """Return the text of a file with lines in UTF-8 and lines in Windows-1252, None if it is none."""
-    if b"\0" in content:
-        return None
-    lines, kinds = [], {"utf-8": 0, "cp1252": 0}
-    for number, line in enumerate(content.split(b"\n"), start=1):
-        if line.isascii():
-            lines.append(line.decode("ascii"))
-            continue
-        kind = _kind(line)
-        if kind is None:
-            return None
-        kinds[kind] = kinds[kind] or number
-        lines.append(line.decode(kind))
-    if not all(kinds.values()):
-        return None
-    notes.append(
-        f"{path.name} mixes two encodings: row {kinds['utf-8']} is UTF-8, row {kinds['cp1252']} Windows-1252; "
-        "every row was read as what it is."
-    )
-    return "\n".join(lines)
-
-
-def _kind(line: bytes) -> str | None:
-    for kind in ("utf-8", "cp1252"):
-        try:
-            line.decode(kind)
-        except UnicodeDecodeError:
-            continue
-        return kind
-    return None
+    text = read_text(path, notes).removeprefix("\ufeff")
+    return text if "\n" in text else text.replace("\r", "\n")  # line ends of old Macs
 
 
 def _header(text: str, path: Path, separator: str, quoting: bool) -> list[str]:
     first = text[: text.find("\n")] if "\n" in text else text
     if not first.strip():
         raise DataError(f"{path} is empty: it has no header and no rows.")
-    line = [first.rstrip("\r")]
-    read = (
-        csv.reader(line, delimiter=separator)
-        if quoting
-        else csv.reader(line, delimiter=separator, quoting=csv.QUOTE_NONE)
-    )
-    return [c.strip() for c in next(read)]
+    return [c.strip() for c in next(_cells(first.rstrip("\r"), separator, quoting))]
 
 
 def _parsed(text: str, path: Path, wanted: list[int], separator: str, quoting: bool) -> pd.DataFrame:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            return pd.read_csv(
-                io.StringIO(text),
-                sep=separator,
-                quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE,
-                header=None,
-                skiprows=1,
-                usecols=wanted,
-                dtype="str",
-                keep_default_na=False,
-                na_values=[],
-                skip_blank_lines=False,
-                index_col=False,
-            )
+        return pd.read_csv(
+            io.StringIO(text),
+            sep=separator,
+            quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE,
+            header=None,
+            skiprows=1,
+            usecols=wanted,
+            dtype="str",
+            na_filter=False,
+            skip_blank_lines=False,
+        )
     except pd.errors.EmptyDataError as error:
         raise DataError(f"{path} has a header but no rows.") from error
-    except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
+    except (pd.errors.ParserError, ValueError) as error:
         raise DataError(f"{path} is damaged or cut off: {str(error).strip()}. Get the file again.") from error
 
 
-def _whole_rows(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """Refuse rows with too few cells, drop blank lines."""
-    blank = (frame.isna() | (frame == "")).all(axis=1)
-    frame = frame[~blank]
-    if frame.empty:
-        raise DataError(f"{path} has a header but no rows.")
-    short = frame.isna().any(axis=1)
-    if short.any():
+def _refuse_uneven_rows(sizes: Iterator[int], needed: int, width: int, path: Path) -> None:
+    """Raise DataError for the first row with too few or too many cells; pandas would mend it without a word.
+
+    A row may lack cells that are not needed, except the last, which then was cut off.
+    """
+    size = row = 0
+    try:
+        for number, found in enumerate(sizes, start=1):
+            if found:
+                row, size = number, found
+            if size < needed or size > width:
+                break
+    except csv.Error as error:
+        raise DataError(f"{path}: {error}; the file may have been cut off. Get it again.") from error
+    if size != width:
         raise DataError(
-            f"{path}, row {short.index[short][0]}: it has fewer cells than the header; the file may have been cut off "
-            "while it was copied. Get it again."
+            f"{path}, row {row}: it has {size} cells, the header {width}; the file may have been cut off or changed while "
+            "it was copied. Get it again."
         )
-    return frame
+
+
+def _sizes(text: str, width: int, separator: str, quoting: bool) -> Iterator[int]:
+    """Count the cells of each row, 0 for a blank line; empty cells beyond the header do not count."""
+    rows: Iterator[list[str]]
+    if quoting and '"' in text:
+        rows = _cells(text, separator, quoting)
+    else:
+        rows = (line.rstrip("\r").split(separator) for line in text.split("\n"))
+    for cells in rows:
+        size = len(cells)
+        while size > width and not cells[size - 1].strip():
+            size -= 1
+        yield 0 if cells in ([], [""]) else size
+
+
+def _cells(text: str, separator: str, quoting: bool) -> Iterator[list[str]]:
+    lines = io.StringIO(text, newline="")
+    if quoting:
+        return csv.reader(lines, delimiter=separator, strict=True)
+    return csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE)
 
 
 # cells to values -------------------------------------------------------------------------------------------

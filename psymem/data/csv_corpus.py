@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -79,7 +78,17 @@ class Settings:
         return self.columns.get(name, name)
 
 
-def read(folder: Path, *, texts: Path | None = None, called: str = "csv", **settings: Any) -> Corpus:
+def read(
+    folder: Path,
+    *,
+    texts: Path | None = None,
+    called: str = "csv",
+    columns: Mapping[str, str] | None = None,
+    zero: str | None = None,
+    averaged: bool = False,
+    keep: Sequence[str] = (),
+    ms_per_unit: float = 1.0,
+) -> Corpus:
     """Read a table of one's own, or a folder with one table per reader.
 
     Parameters
@@ -90,7 +99,7 @@ def read(folder: Path, *, texts: Path | None = None, called: str = "csv", **sett
         File of all words; ``texts.csv`` of the folder by default, if it is there.
     called
         What the corpus is called in tables.
-    settings
+    columns, zero, averaged, keep, ms_per_unit
         As `Settings`.
 
     Returns
@@ -106,7 +115,7 @@ def read(folder: Path, *, texts: Path | None = None, called: str = "csv", **sett
     UnknownNameError
         If a column is missing.
     """
-    chosen = Settings(**settings)
+    chosen = Settings(dict(columns or {}), zero, averaged, keep, ms_per_unit)
     folder = Path(folder)
     paths = _tables(folder)
     notes: list[str] = []

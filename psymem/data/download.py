@@ -23,28 +23,41 @@ def data_folder() -> Path:
 
 def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file in hexadecimal."""
+    return checksum_of(path, "sha256")
+
+
+def checksum_of(path: Path, algorithm: str) -> str:
+    """Return a checksum of a file in hexadecimal; `algorithm` as in `hashlib`."""
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        return hashlib.file_digest(file, algorithm).hexdigest()
 
 
-def download(url: str, sha256: str, path: Path) -> Path:
+COPY = "give a copy of the file with --from FILE"
+"""What to do where there is no network, unless the caller knows another way."""
+
+
+def download(url: str, checksum: str, path: Path, *, without_network: str = COPY) -> Path:
     """Download `url` to `path`, unless the right file is there already.
 
     Parameters
     ----------
     url
         Where the file is.
-    sha256
-        Its published checksum.
+    checksum
+        Its published SHA-256, or another checksum after its name (``"md5:..."``).
     path
         Where it is kept; what has arrived so far is in ``<path>.part``.
+    without_network
+        What to do instead, for the message.
 
     Raises
     ------
     DataError
         If the connection fails (the part is kept and the next call goes on from there) or the content is another.
     """
-    if path.is_file() and sha256_of(path) == sha256:
+    algorithm, _, expected = checksum.rpartition(":")
+    algorithm = algorithm or "sha256"
+    if path.is_file() and checksum_of(path, algorithm) == expected:
         return path
     import pooch
     import requests
@@ -52,17 +65,19 @@ def download(url: str, sha256: str, path: Path) -> Path:
     pooch.get_logger().setLevel(logging.WARNING)
     part = path.with_name(path.name + ".part")
     try:
-        pooch.retrieve(url, f"sha256:{sha256}", fname=path.name, path=path.parent, downloader=Resuming(part))
+        pooch.retrieve(
+            url, f"{algorithm}:{expected}", fname=path.name, path=path.parent, downloader=Resuming(part)
+        )
     except ValueError as error:
         part.unlink(missing_ok=True)
         raise DataError(
-            f"What {url} sent is not the published file (wrong sha256); nothing was kept."
+            f"What {url} sent is not the published file (wrong {algorithm}); nothing was kept."
         ) from error
     except (requests.RequestException, OSError) as error:
         kept = part.stat().st_size if part.is_file() else 0
         raise DataError(
             f"The download of {url} stopped: {_reason(error)}. {kept} bytes are kept; run the command again to go on, or "
-            "give a copy of the file with --from FILE."
+            f"{without_network}."
         ) from error
     part.unlink(missing_ok=True)
     return path

@@ -24,7 +24,7 @@ from psymem.data.corpus_files import (
     refuse_repeated,
     whole_numbers,
 )
-from psymem.data.corpus_words import refuse_differing_words, text_order, with_sentences
+from psymem.data.corpus_words import drop_differing, text_order, with_sentences
 from psymem.errors import DataError, UnknownNameError
 
 NAME = "eyelink"
@@ -100,7 +100,7 @@ def read(folder: Path, *, columns: Mapping[str, str] | None = None) -> Corpus:
     notes: list[str] = []
     paths = find_files(folder, FILES, NAME) if Path(folder).is_dir() else [Path(folder)]
     parts = [_read_one(path, columns, notes) for path in paths]
-    rows = pd.concat(parts, ignore_index=True)
+    rows = with_same_labels(pd.concat(parts, ignore_index=True), notes)
     words = words_of_areas(rows, notes)
     if "sentence_id" not in words:
         words = with_sentences(words)
@@ -202,17 +202,9 @@ def words_of_areas(rows: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If readers have different words in the same area, or hardly any area is a word.
+        If hardly any area is a word.
     """
-    kept = ["text_id", "area", "label", *(["sentence_id"] if "sentence_id" in rows else [])]
-    areas = rows[kept].drop_duplicates(["text_id", "area"])
-    named = {"area": "word_id", "label": "word"}
-    refuse_differing_words(
-        rows.rename(columns=named),
-        areas.rename(columns=named),
-        "readers of the same text (is text_id the right column?)",
-    )
-    areas = text_order(areas.rename(columns={"area": "word_id"})).rename(columns={"word_id": "area"})
+    areas = text_order(_areas(rows).rename(columns={"area": "word_id"})).rename(columns={"word_id": "area"})
     pieces = areas["label"].str.split()
     sizes = pieces.str.len()
     if (sizes == 1).mean() < 0.5:
@@ -236,6 +228,30 @@ def words_of_areas(rows: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     words["word_id"] = words.groupby("text_id", sort=False).cumcount() + 1
     first = ["text_id", *(["sentence_id"] if "sentence_id" in words else []), "word_id", "word", "area"]
     return words[first]
+
+
+def _areas(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return each area once, with the label that most readers have there."""
+    kept = ["text_id", "area", "label", *(["sentence_id"] if "sentence_id" in rows else [])]
+    counted = rows[kept].assign(readers=rows.groupby(["text_id", "area", "label"])["label"].transform("size"))
+    commonest = counted.sort_values("readers", ascending=False, kind="stable").drop_duplicates(
+        ["text_id", "area"]
+    )
+    return commonest.sort_index(kind="stable")[kept]
+
+
+def with_same_labels(rows: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
+    """Leave out the few rows whose label is not the one that most readers have in that area.
+
+    Raises
+    ------
+    DataError
+        If more than 1% of the areas have different labels (`psymem.data.corpus_words.drop_differing`).
+    """
+    names = {"area": "word_id", "label": "word"}
+    between = "readers of the same text (is text_id the right column?)"
+    kept = drop_differing(rows.rename(columns=names), _areas(rows).rename(columns=names), between, notes)
+    return kept.rename(columns={new: old for old, new in names.items()})
 
 
 def reading_of_areas(rows: pd.DataFrame, words: pd.DataFrame, corpus: str) -> pd.DataFrame:

@@ -103,14 +103,13 @@ def _placed(
     aspects = dict(zip(texts["Text_ID"], texts["Aspect"].str.split().str.len().clip(lower=1), strict=True))
     of_text = {str(t): w.tolist() for t, w in words.groupby("text_id", sort=False)["word"]}
     seen = fixations[fixations["screen"] > 0].drop_duplicates(["text_id", "screen"])
-    places = []
-    for text_id, group in seen.sort_values("screen").groupby("text_id", sort=False):
-        numbers = group["screen"].to_numpy()
-        placed = align(numbers, group["word"].tolist(), of_text.get(str(text_id), []), aspects[text_id])
-        places.append(pd.DataFrame({"text_id": text_id, "screen": numbers, "word_id": placed}))
-    if not places:
-        raise DataError("No fixation is on a word: all have the Word_ID 0.")
-    table = pd.concat(places, ignore_index=True).astype({"text_id": "str"})
+    seen = seen.sort_values("screen", kind="stable")
+    placed = np.full(len(seen), np.nan)
+    for text_id, rows in seen.groupby("text_id", sort=False).indices.items():
+        group = seen.iloc[rows]
+        own = of_text.get(str(text_id), [])
+        placed[rows] = align(group["screen"].to_numpy(), group["word"].tolist(), own, aspects[text_id])
+    table = seen[["text_id", "screen"]].assign(word_id=placed)
     joined = fixations.merge(table, on=["text_id", "screen"], how="left", validate="many_to_one")
     _note_places(joined, notes)
     joined["word_id"] = joined["word_id"].where(joined["word_id"] > 0)
@@ -155,7 +154,7 @@ def align(numbers: np.ndarray, seen: list[str], text: list[str], aspect: int) ->
 
     The distance d between a screen's number i and the text's (i - d) is followed from word to word by dynamic
     programming: a word that agrees with the text (letters and digits, case aside) at i - d gains 1, a change of d by k
-    costs 0.6 + 0.4 k. It begins at the number of words of the aspect.
+    costs 0.4 (1 + k). It begins at the number of words of the aspect.
 
     Parameters
     ----------
@@ -176,7 +175,7 @@ def align(numbers: np.ndarray, seen: list[str], text: list[str], aspect: int) ->
     shifts = np.arange(max(0, aspect - SPREAD), aspect + SPREAD + 1)
     bare, own = [_bare(w) for w in seen], [_bare(w) for w in text]
     change = np.abs(shifts[:, None] - shifts[None, :])
-    cost = np.where(change > 0, 0.6 + 0.4 * change, 0.0)  # (from, to)
+    cost = np.where(change > 0, 0.4 * (1 + change), 0.0)  # (from, to)
     best = -cost[np.flatnonzero(shifts == aspect)[0]]
     agrees = np.zeros((len(seen), len(shifts)), dtype=bool)
     came_from = np.zeros(agrees.shape, dtype=int)

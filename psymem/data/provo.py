@@ -14,7 +14,7 @@ import pandas as pd
 from psymem.data.corpus import Corpus
 from psymem.data.corpus_files import MISSING, find_file, read_cells, refuse_repeated, whole_numbers
 from psymem.data.corpus_words import note_missing_readers
-from psymem.data.eyelink import measures_of_areas, reading_of_areas, words_of_areas
+from psymem.data.eyelink import measures_of_areas, reading_of_areas, with_same_labels, words_of_areas
 
 NAME = "provo"
 FILES = ("Provo_Corpus-Eyetracking_Data.csv", "provo.csv")
@@ -64,6 +64,7 @@ def read(folder: Path) -> Corpus:
     rows["number"], rows["sentence_id"] = cells["Word_Number"], cells["Sentence_Number"]
     rows["mangled"] = cells["Word"]
     rows = _without_signs(rows.join(measures_of_areas(cells, path, notes)), notes)
+    rows = with_same_labels(rows, notes)
     _note_words(rows, notes)
     note_missing_readers(rows["subject"].unique(), READERS, notes)
     measured = rows.drop(columns=["number", "mangled"])

@@ -87,6 +87,17 @@ def test_zeros_have_to_be_explained(table):
     )
 
 
+def test_mixed_encodings_are_read_row_by_row(table, tmp_path):
+    path = tmp_path / "mine.csv"
+    rows = GOOD.replace("null", "café").splitlines(keepends=True)
+    path.write_bytes(b"".join(r.encode("cp1252" if "s2" in r else "utf-8") for r in rows))
+    corpus = psymem.load_corpus("csv", path)
+    assert corpus.words["word"].tolist() == ["café", "NA", "true"]
+    assert corpus.notes[0] == (
+        "mine.csv mixes two encodings: row 2 is UTF-8, row 5 Windows-1252; every row was read as what it is."
+    )
+
+
 def test_averages_have_no_reader(table):
     path = table("text_id,word_id,word,gaze_duration,gpt2\n1,1,A,200.5,1.25\n1,2,dog.,NA,7\n")
     corpus = psymem.load_corpus("csv", path, averaged=True, keep=["gpt2"], called="toy")
