@@ -59,6 +59,12 @@ def reading(
     averaged: bool = typer.Option(
         False, "--averaged", help="With --corpus csv: the values are means over readers."
     ),
+    ms_per_unit: float = typer.Option(
+        None, help="With --corpus csv: what one unit of the durations is in ms, 2 for samples at 500 Hz."
+    ),
+    texts: Path = typer.Option(
+        None, help="With --corpus csv: file of all words, if they are not in texts.csv beside the data."
+    ),
     keep: list[str] = typer.Option(
         [], "--keep", help="With --corpus csv: further column of the words, for --base or --weights."
     ),
@@ -182,7 +188,15 @@ def reading(
         Workers(jobs, dask),
         words_at_once,
     )
-    own = {"columns": columns, "zero": zero, "averaged": averaged, "keep": keep, "called": name}
+    own = {
+        "columns": columns,
+        "zero": zero,
+        "averaged": averaged,
+        "ms_per_unit": ms_per_unit,
+        "texts": texts,
+        "keep": keep,
+        "called": name,
+    }
     loaded = _corpora(corpus, data, own)
     analyses = _analyses(settings, response, loaded)
     about = "+".join(c.name for c in loaded)
@@ -207,7 +221,7 @@ def _corpora(names: list[str], folders: list[Path], own: dict[str, Any]) -> list
         )
     given = {k: v for k, v in own.items() if v}
     if given and "csv" not in names:
-        options = ", ".join("--name" if k == "called" else f"--{k}" for k in given)
+        options = ", ".join("--name" if k == "called" else f"--{k.replace('_', '-')}" for k in given)
         raise PsymemError(f"{options} belong to --corpus csv, a table of your own; it was not named.")
     if "columns" in given:
         given["columns"] = assignments(given["columns"], "--columns", "gaze_duration=RTfirstpass")
