@@ -14,6 +14,13 @@ from psymem.errors import DataError
 EXCLUSION_COLUMNS = ("step", "reason", "rows_left_out", "rows_left")
 """One row per exclusion, in the order in which they were made; the first row has the number of rows there were."""
 
+WITHOUT_TIME = {
+    "total_reading_time": "not fixated",
+    "first_run_dwell_time": "not fixated",
+    "self_paced_reading_time": "no time",
+}
+"""Why a word has no time of this kind; of all others, that it was not fixated in first pass."""
+
 
 @dataclass
 class Selection:
@@ -68,7 +75,8 @@ def exclude_readings(rows: pd.DataFrame, settings: StudySettings, averaged: bool
         Whether rows are means over readers.
     """
     chosen, response = Selection(rows), settings.response
-    chosen.leave_out(f"no {response} (not fixated, or not in first pass)", chosen.frame[response].isna())
+    why = WITHOUT_TIME.get(response, "not fixated in first pass")
+    chosen.leave_out(f"no {response} ({why})", chosen.frame[response].isna())
     low, high = settings.cut_offs(averaged)
     if low > 0:
         chosen.leave_out(f"{response} below {low:g} ms", chosen.frame[response] < low)

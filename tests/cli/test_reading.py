@@ -46,7 +46,7 @@ def test_options_change_the_rows_and_the_formula(tmp_path):
     reasons = {e["reason"]: e["rows_left_out"] for e in found["exclusions"]}
     assert reasons == {
         "all rows": 0,
-        "no gaze_duration (not fixated, or not in first pass)": 668,
+        "no gaze_duration (not fixated in first pass)": 668,
         "gaze_duration of 0 ms, which has no logarithm": 0,
         "fewer than 1 word(s) before it to spill over": 175,
     }
