@@ -223,11 +223,16 @@ def _corpora(names: list[str], folders: list[Path], own: dict[str, Any]) -> list
     if given and "csv" not in names:
         options = ", ".join("--name" if k == "called" else f"--{k.replace('_', '-')}" for k in given)
         raise PsymemError(f"{options} belong to --corpus csv, a table of your own; it was not named.")
+    if names.count("csv") > 1 and "called" in given:
+        raise PsymemError("--name is for one table; with several each is called by its folder.")
     if "columns" in given:
         given["columns"] = assignments(given["columns"], "--columns", "gaze_duration=RTfirstpass")
+    several = names.count("csv") > 1  # then each table is called by its folder
     loaded = [
-        load_corpus(n, _folder(folder), **(given if n == "csv" else {}))
-        for n, folder in zip(names, folders, strict=True)
+        load_corpus(n, _folder(f), **({"called": f.stem} if several else {}), **given)
+        if n == "csv"
+        else load_corpus(n, _folder(f))
+        for n, f in zip(names, folders, strict=True)
     ]
     twice = {c.name for c in loaded if sum(d.name == c.name for d in loaded) > 1}
     if twice:

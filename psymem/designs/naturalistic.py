@@ -121,7 +121,10 @@ def _data_notes(corpus: Corpus, rows: StudyRows) -> list[str]:
         if weights
         else f"A {kind} with equal weights, since the table has no number of readers per word (--weights COLUMN)"
     )
-    return [said, f"{how} was fitted."]
+    readers = (
+        ["There are no readers, so no effects by reader (--by-reader)."] if rows.settings.by_reader else []
+    )
+    return [said, f"{how} was fitted.", *readers]
 
 
 def reading(

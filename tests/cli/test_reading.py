@@ -78,7 +78,7 @@ def test_options_change_the_rows_and_the_formula(tmp_path):
                 "--data",
                 "reading-sample",
             ],
-            "The corpus 'csv' was given twice.",
+            "The corpus 'reading-sample' was given twice.",
         ),
         (
             [*SAMPLE, "--scores", "absent.csv"],
