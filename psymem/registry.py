@@ -79,6 +79,7 @@ ARCHITECTURES = Registry(
     "model architecture",
     {
         "psymem-cbr-rnn": "psymem.models.cbr_rnn_architecture:ARCHITECTURE",
+        "psymem-gated-rnn": "psymem.models.gated_architecture:ARCHITECTURE",
     },
 )
 

@@ -65,8 +65,8 @@ def score(
     -------
     pandas.DataFrame
         SCORES: the columns of WORDS, then ``model``, ``oov`` (the word or a part of it is not in the model's
-        vocabulary) and the columns of the measures, with the unit in the name. NaN where a value is not
-        defined.
+        vocabulary), ``causal`` where a model's values may depend on later words (False), and the columns of the
+        measures, with the unit in the name. NaN where a value is not defined.
 
     Raises
     ------
@@ -177,6 +177,8 @@ class Run:
         traces = backend.read_many(texts, progress, names=names, needs=needs)
         unknown = [_unknown(t, len(w)) for t, w in zip(traces, texts, strict=True)]
         new: dict[str, Any] = {"model": backend.name, "oov": np.concatenate(unknown)}
+        if not all(getattr(b, "causal", True) for b in self.backends):
+            new["causal"] = getattr(backend, "causal", True)
         for measure in self.measures:
             values = [measure(t, f) for t, f in zip(traces, frames, strict=True)]
             new |= {column: np.concatenate([v[column] for v in values]) for column in measure.columns}

@@ -111,6 +111,36 @@ def small_checkpoint_writer():
     return write_small_checkpoint
 
 
+def write_gated_checkpoint(folder: Path, family: str, *, seed: int = 1, **settings: object) -> Path:
+    """Write a gated model with random weights; `settings` as in GatedSettings."""
+    import torch
+
+    from psymem.models.gated_settings import GatedSettings
+    from psymem.models.language_model import GatedLanguageModel
+    from psymem.models.storage import save_checkpoint
+    from psymem.models.word_tokenizer import build_tokenizer
+
+    tokenizer = build_tokenizer(SMALL_VOCABULARY)
+    torch.manual_seed(seed)
+    sizes = {"width": 8, "embedding_width": 12, **settings}
+    network = GatedLanguageModel(GatedSettings(tokenizer.get_vocab_size(), family, **sizes))
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.add_(0.3 * torch.randn_like(parameter))
+        if network.scale is not None and network.settings.normalisation == "running":
+            network.scale.set_statistics(0.1, 2.0)
+        if network.settings.durations == "by-word":
+            network.level_of_word.copy_(torch.arange(len(network.level_of_word)) % 12)
+    return save_checkpoint(network, tokenizer, folder, {"description": "random weights for tests"})
+
+
+@pytest.fixture(scope="session")
+def gated_checkpoint_writer():
+    """Give a function that writes a small gated model with random weights: (folder, family, *, seed, **settings) ->
+    folder."""
+    return write_gated_checkpoint
+
+
 @pytest.fixture(scope="session")
 def small_pretrained(tmp_path_factory):
     """Give a function from "gpt2" or "llama" to the directory of such a model, tiny, with random weights."""

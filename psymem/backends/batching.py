@@ -66,7 +66,9 @@ def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[lis
         yield batch
 
 
-def shared_states(batch: Sequence[np.ndarray], bos: bool) -> tuple[np.ndarray, list[np.ndarray]]:
+def shared_states(
+    batch: Sequence[np.ndarray], bos: bool, *, apart: bool = False
+) -> tuple[np.ndarray, list[np.ndarray]]:
     """Number the states a model is in while it reads a batch; texts that begin alike share them.
 
     Parameters
@@ -75,6 +77,8 @@ def shared_states(batch: Sequence[np.ndarray], bos: bool) -> tuple[np.ndarray, l
         Token ids of each text, (n,) each.
     bos
         Whether a beginning-of-sentence token is put before each.
+    apart
+        Whether texts share nothing, since states depend on later tokens too.
 
     Returns
     -------
@@ -82,7 +86,7 @@ def shared_states(batch: Sequence[np.ndarray], bos: bool) -> tuple[np.ndarray, l
         (S, 2) text and input position at which each distinct state can be found; for each text the (n + 1,)
         state after its first 0, 1, ... n tokens (-1 before anything was read).
     """
-    known: dict[tuple[int, int], int] = {}
+    known: dict[tuple[int, int, int], int] = {}
     where: list[tuple[int, int]] = []
     states = []
     for row, ids in enumerate(batch):
@@ -90,7 +94,7 @@ def shared_states(batch: Sequence[np.ndarray], bos: bool) -> tuple[np.ndarray, l
         own = []
         for position, token in enumerate([-1, *ids.tolist()]):
             if bos or position:
-                came = (state, token)
+                came = (row if apart else 0, state, token)
                 if came not in known:
                     known[came] = len(where)
                     where.append((row, position - 1 + bos))

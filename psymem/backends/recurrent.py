@@ -1,15 +1,16 @@
 """Every model of ours as a backend: words in, Traces out, from a checkpoint directory.
 
 Sentences are independent (memory is empty at the start of each), so they are sorted by length and read in
-batches; padding is on the right, where nothing before it can see it. Probabilities are exact: a softmax over
-the whole vocabulary in float32.
+batches; padding is on the right, where nothing before it can see it. A model that carries a state can instead read
+whole texts, in pieces that go on where the last one stopped. Probabilities are exact: a softmax over the whole
+vocabulary in float32.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -23,6 +24,13 @@ from psymem.checkpoints import Checkpoint, describe
 from psymem.errors import CheckpointError, ModelError
 from psymem.models.storage import MAX_TOKENS, StoredModel, architecture_named, load_checkpoint
 from psymem.trace import Trace
+
+PIECE = 512
+"""Tokens of a long text read at once; changes memory, not scores."""
+NOT_CAUSAL = (
+    "{} is not causal: it scales fixation durations by all words of what it reads, later ones included. What it gives "
+    "is not the surprisal of a word given the words before it; the column 'causal' says so."
+)
 
 
 class RecurrentBackend:
@@ -39,12 +47,19 @@ class RecurrentBackend:
         Upper limit of sentences times length in one batch; changes speed and memory, not scores.
     device
         Where to compute ("cpu", "cuda", ...).
+    context
+        What is read from an empty memory: a "sentence", or a whole "text" of any length, for models that carry a
+        state.
     """
 
-    context: ClassVar[Literal["sentence", "text"]] = "sentence"
-
     def __init__(
-        self, checkpoint: str | Checkpoint, *, bos: bool = True, batch_tokens: int = 8192, device: str = "cpu"
+        self,
+        checkpoint: str | Checkpoint,
+        *,
+        bos: bool = True,
+        batch_tokens: int = 8192,
+        device: str = "cpu",
+        context: Literal["sentence", "text"] = "sentence",
     ) -> None:
         self.checkpoint = checkpoint if isinstance(checkpoint, Checkpoint) else describe(checkpoint)
         self.bos, self.batch_tokens, self.device = bos, batch_tokens, device
@@ -52,14 +67,28 @@ class RecurrentBackend:
         config = self.checkpoint.config
         self.architecture = architecture_named(self.checkpoint)
         self.provides = self.architecture.provides(config)
-        self.max_tokens = _longest(self.checkpoint) - bos
+        self.context = self._checked(context)
+        self.max_tokens = _longest(self.checkpoint) - bos if context == "sentence" else None
         self.max_words: int | None = self.max_tokens
+        self.causal = bool(config.get("causal", True))
+        self.notes = [] if self.causal else [NOT_CAUSAL.format(self.name)]
         self._pieces: dict[str, tuple[list[str], list[int]]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel to another process without weights, which it loads from the same directory."""
-        settings: dict[str, Any] = {"bos": self.bos, "batch_tokens": self.batch_tokens, "device": self.device}
-        return partial(type(self), self.checkpoint, **settings), ()
+        names = ("bos", "context", "batch_tokens", "device")
+        return partial(type(self), self.checkpoint, **{n: getattr(self, n) for n in names}), ()
+
+    def _checked(self, context: str) -> Literal["sentence", "text"]:
+        """Return what is read in one go, if the model can read it."""
+        if context not in ("sentence", "text"):
+            raise ModelError(f"context={context!r} is not known; expected text or sentence.")
+        if context == "text" and not self.architecture.carries_state:
+            raise ModelError(
+                f"{self.name} starts every sentence with an empty memory and cannot read with context='text'; use "
+                "context='sentence', the default."
+            )
+        return context  # type: ignore[return-value]
 
     @cached_property
     def stored(self) -> StoredModel:
@@ -116,6 +145,7 @@ class RecurrentBackend:
             "settings": {
                 "bos": self.bos,
                 "context": self.context,
+                "causal": self.causal,
                 "device": self.device,
                 "precision": "float32",
             },
@@ -126,7 +156,7 @@ class RecurrentBackend:
         self._learn_pieces({w for words in texts for w in words})
         aligned = [align_pieces(words, self._pieces.__getitem__) for words in texts]
         for number, alignment in enumerate(aligned):
-            if len(alignment.ids) > self.max_tokens:
+            if self.max_tokens is not None and len(alignment.ids) > self.max_tokens:
                 name = sentence_case(text_name(number, names))
                 raise ModelError(
                     f"{name} has {len(alignment.ids)} tokens in {len(texts[number])} words; {self.name} "
@@ -158,14 +188,11 @@ class RecurrentBackend:
 
     def _read_batch(self, batch: Sequence[Alignment], needs: frozenset[str] | None) -> Iterator[Trace]:
         """Read sentences of similar length at once."""
-        output = self.stored.network(self._padded(batch))
         wanted = self.provides if needs is None else needs
-        logprob, entropy = self._expectation(output.hidden, batch, entropy="entropy" in wanted)
-        states = np.cumsum([0, *(len(a.ids) + 1 for a in batch)])  # where each sentence's entropies start
         wanted = wanted | ({"attention"} if any(n.startswith("attention") for n in wanted) else set())
-        observed = {
-            k: v.float().cpu().numpy() for k, v in self.architecture.observe(output).items() if k in wanted
-        }
+        hidden, observed = self._run(self._padded(batch), wanted)
+        logprob, entropy = self._expectation(hidden, batch, entropy="entropy" in wanted)
+        states = np.cumsum([0, *(len(a.ids) + 1 for a in batch)])  # where each sentence's entropies start
         attention = observed.pop("attention", None)
         start = 0
         for row, alignment in enumerate(batch):
@@ -181,6 +208,19 @@ class RecurrentBackend:
                 extras={k: v[row, self.bos : self.bos + n] for k, v in observed.items()},
             )
             start += n
+
+    def _run(self, tokens: Tensor, wanted: frozenset[str]) -> tuple[Tensor, dict[str, np.ndarray]]:
+        """Return (B, T, d) states and what is to be observed; long texts are read piece by piece."""
+        hidden, observed, state = [], [], None
+        for piece in tokens.split(PIECE, 1) if self.architecture.carries_state else [tokens]:
+            output = self.architecture.read(self.stored.network, piece, wanted, state)
+            state = getattr(output, "state", None)
+            hidden.append(output.hidden)
+            seen = self.architecture.observe(output).items()
+            observed.append({k: v.float().cpu().numpy() for k, v in seen if k in wanted})
+        if len(observed) == 1:
+            return hidden[0], observed[0]
+        return torch.cat(hidden, 1), {k: np.concatenate([o[k] for o in observed], 1) for k in observed[0]}
 
     def _padded(self, batch: Sequence[Alignment]) -> Tensor:
         """(B, T) ids, BOS first if asked for, padded on the right."""
@@ -207,7 +247,7 @@ class RecurrentBackend:
         (N,) for N tokens in all, and (N + B,): at each token of the B sentences and after its last one.
         Sentences that begin alike (the conditions of an item) share their expectations, computed once.
         """
-        where, states = shared_states([a.ids for a in batch], self.bos)
+        where, states = shared_states([a.ids for a in batch], self.bos, apart=not self.causal)
         used = np.unique(np.concatenate([s if entropy else s[:-1] for s in states]))
         used = used[used >= 0]
         compact = np.full(len(where) + 1, -1)  # the last entry stands for "before anything was read"

@@ -49,7 +49,8 @@ def score(
     no_bos: bool = typer.Option(False, "--no-bos", help="Read without a beginning-of-sentence token."),
     lower_case: bool = typer.Option(False, "--lower-case", help="Let models read in lower case."),
     context: str = typer.Option(
-        "", help="What a pretrained model reads in one go: text (the default) or sentence."
+        "",
+        help="What is read in one go: text (the default of pretrained models) or sentence (that of psymem's own).",
     ),
     device: str = typer.Option("", help="Where to compute: cpu (the default), cuda, cuda:1, mps."),
     dtype: str = typer.Option(

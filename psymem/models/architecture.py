@@ -35,6 +35,11 @@ class Architecture:
     observe
         Output of the network to further arrays for the Trace, each (B, T, ...), by name; "attention" is (B,
         T, T).
+    read
+        Network, (B, T) ids, names of the arrays that will be looked at, and the state of an earlier call (or
+        None) to the output. By default everything is computed in any case and there is no state.
+    carries_state
+        Whether an output has a ``state`` from which reading can go on.
     """
 
     model_type: str
@@ -44,3 +49,5 @@ class Architecture:
     build: Callable[[Mapping[str, Any]], nn.Module]
     provides: Callable[[Mapping[str, Any]], frozenset[str]]
     observe: Callable[[Any], dict[str, Tensor]]
+    read: Callable[[Any, Tensor, frozenset[str], Any], Any] = lambda network, tokens, _, __: network(tokens)
+    carries_state: bool = False

@@ -9,24 +9,31 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
     AutoTokenizer,
     PreTrainedConfig,
-    PreTrainedModel,
     PreTrainedTokenizerFast,
 )
-from transformers.modeling_outputs import CausalLMOutput
 
 from psymem.models.cbr_rnn import CueBasedRNN
 from psymem.models.cbr_rnn_architecture import ARCHITECTURE, provides, settings_of
+from psymem.models.hf_base import NetworkForCausalLM
+from psymem.models.hf_gated import GatedConfig, GatedForCausalLM
 from psymem.models.storage import MAX_TOKENS, full_config, load_checkpoint, save_checkpoint
 from psymem.models.word_tokenizer import BOS_ID, EOS_ID, PAD_ID
 
-__all__ = ["CueBasedRNNConfig", "CueBasedRNNForCausalLM", "load_checkpoint", "register", "save_checkpoint"]
+__all__ = [
+    "CueBasedRNNConfig",
+    "CueBasedRNNForCausalLM",
+    "GatedConfig",
+    "GatedForCausalLM",
+    "load_checkpoint",
+    "register",
+    "save_checkpoint",
+]
 
 
 class CueBasedRNNConfig(PreTrainedConfig):
@@ -70,12 +77,10 @@ class CueBasedRNNConfig(PreTrainedConfig):
         )
 
 
-class CueBasedRNNForCausalLM(PreTrainedModel):
+class CueBasedRNNForCausalLM(NetworkForCausalLM):
     """CBR-RNN as a causal language model of transformers; the network itself is ``.model``."""
 
     config_class = CueBasedRNNConfig
-    base_model_prefix = "model"
-    _tied_weights_keys = {"model.output.weight": "model.embedding.weight"}
 
     def __init__(self, config: CueBasedRNNConfig) -> None:
         super().__init__(config)
@@ -98,103 +103,19 @@ class CueBasedRNNForCausalLM(PreTrainedModel):
         elif isinstance(module, (nn.Linear, nn.LayerNorm)):
             module.reset_parameters()
 
-    def get_input_embeddings(self) -> nn.Module:
-        """Return the embedding layer."""
-        return self.model.embedding
-
-    def set_input_embeddings(self, value: nn.Module) -> None:
-        """Replace the embedding layer."""
-        self.model.embedding = value
-
-    def get_output_embeddings(self) -> nn.Module:
-        """Return the output layer."""
-        return self.model.output
-
-    def set_output_embeddings(self, new_embeddings: nn.Module) -> None:
-        """Replace the output layer."""
-        self.model.output = new_embeddings
-
-    def forward(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor | None = None,
-        labels: Tensor | None = None,
-        output_attentions: bool | None = None,
-        return_dict: bool | None = None,
-        **_: Any,
-    ) -> CausalLMOutput | tuple:
-        """Read sentences and predict each next word.
-
-        Parameters
-        ----------
-        input_ids
-            (B, T) word ids.
-        attention_mask
-            (B, T), 0 at padding, on either side. Without it every input counts as a word.
-        labels
-            (B, T) ids, shifted inside as usual; -100 and padding under the mask are left out of the loss.
-        output_attentions
-            Whether to return retrieval weights, one tensor (B, 1, T, T); rows without a memory are zero.
-        return_dict
-            False for a tuple.
-
-        Returns
-        -------
-        CausalLMOutput
-            loss, logits (B, T, V), attentions.
-        """
-        wants_attention = self.config.output_attentions if output_attentions is None else output_attentions
-        order = None if attention_mask is None else _words_first(attention_mask)
-        out = self.model(input_ids if order is None else input_ids.gather(1, order))
-        hidden, attention = out.hidden, out.attention
-        if order is not None:
-            hidden, attention = _put_back(hidden, attention, order)
-        logits = self.model.output(hidden)
-        logits[..., self.config.unpredictable_ids] = torch.finfo(logits.dtype).min
-        given: tuple[Tensor, ...] = ()
-        if wants_attention and attention is not None:
-            given = (
-                attention[:, None]
-                if attention_mask is None
-                else attention[:, None] * attention_mask[:, None, :, None],
-            )
-        loss = None if labels is None else _next_word_loss(logits, labels, attention_mask)
-        result = CausalLMOutput(loss=loss, logits=logits, attentions=given if wants_attention else None)
-        return_dict = self.config.return_dict if return_dict is None else return_dict
-        return result if return_dict else result.to_tuple()
+    def read(self, ids: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Return hidden states and retrieval weights."""
+        out = self.model(ids)
+        return out.hidden, out.attention
 
 
 def register() -> None:
     """Make the Auto classes of transformers know our models; importing this module has done it."""
-    AutoConfig.register(CueBasedRNNConfig.model_type, CueBasedRNNConfig, exist_ok=True)
-    AutoModelForCausalLM.register(CueBasedRNNConfig, CueBasedRNNForCausalLM, exist_ok=True)
-    AutoTokenizer.register(CueBasedRNNConfig, fast_tokenizer_class=PreTrainedTokenizerFast, exist_ok=True)
-
-
-def _words_first(attention_mask: Tensor) -> Tensor | None:
-    """(B, T) order that moves padding on the left to the right; None if there is none."""
-    mask = attention_mask.bool()
-    if not bool((mask[:, 1:] & ~mask[:, :-1]).any()):
-        return None
-    return mask.logical_not().long().argsort(dim=1, stable=True)
-
-
-def _put_back(hidden: Tensor, attention: Tensor | None, order: Tensor) -> tuple[Tensor, Tensor | None]:
-    """Undo `_words_first` on (B, T, d) states and (B, T, T) weights."""
-    back = order.argsort(dim=1)
-    hidden = hidden.gather(1, back[..., None].expand_as(hidden))
-    if attention is not None:
-        attention = attention.gather(1, back[:, :, None].expand_as(attention))
-        attention = attention.gather(2, back[:, None, :].expand_as(attention))
-    return hidden, attention
-
-
-def _next_word_loss(logits: Tensor, labels: Tensor, attention_mask: Tensor | None) -> Tensor:
-    """Mean surprisal in nats of the labels, each predicted from the inputs before it."""
-    target = labels[:, 1:]
-    if attention_mask is not None:
-        target = target.masked_fill(~attention_mask[:, 1:].bool(), -100)
-    return nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1).float(), target.flatten())
+    ours = ((CueBasedRNNConfig, CueBasedRNNForCausalLM), (GatedConfig, GatedForCausalLM))
+    for config, model in ours:
+        AutoConfig.register(config.model_type, config, exist_ok=True)
+        AutoModelForCausalLM.register(config, model, exist_ok=True)
+        AutoTokenizer.register(config, fast_tokenizer_class=PreTrainedTokenizerFast, exist_ok=True)
 
 
 register()

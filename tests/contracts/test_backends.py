@@ -10,6 +10,7 @@ from psymem.backends.base import Backend
 from psymem.backends.load import load_backend
 from psymem.errors import ModelError
 from psymem.measures.surprisal import Surprisal
+from psymem.models.gated_settings import FAMILIES
 from psymem.registry import BACKENDS
 from psymem.scoring import as_words
 
@@ -22,12 +23,22 @@ TEXTS = [
     "The key to the cabinets were rusty .".split(),
 ]
 TOLERANCE = 1e-5
+IN_FIELDS = {"logprob", "attention", "entropy", "boundary"}
 BACKENDS_TESTED = [
     "toy",
     "recurrent",
     "recurrent without bos",
     "recurrent uniform",
     "recurrent no attention",
+    "recurrent srn",
+    "recurrent lstm",
+    "recurrent gru",
+    "recurrent elstm",
+    "recurrent elstm text",
+    "recurrent fgp-lstm",
+    "recurrent fgp-lstm fixed text",
+    "recurrent fgl-rnn",
+    "recurrent fgl-lstm by-word",
     "pretrained byte-level BPE",
     "pretrained SentencePiece",
     "pretrained short window",
@@ -36,7 +47,9 @@ BACKENDS_TESTED = [
 
 
 @pytest.fixture(scope="module")
-def make(small_checkpoint, tmp_path_factory, small_checkpoint_writer, small_pretrained):
+def make(
+    small_checkpoint, tmp_path_factory, small_checkpoint_writer, small_pretrained, gated_checkpoint_writer
+):
     """Return a function from a name above, and settings, to a backend."""
     root = tmp_path_factory.mktemp("ablations")
     folders = {
@@ -50,9 +63,17 @@ def make(small_checkpoint, tmp_path_factory, small_checkpoint_writer, small_pret
         "pretrained without bos": small_pretrained("gpt2"),
     }
 
+    for name in BACKENDS_TESTED:
+        family, *durations = [p for p in name.split()[1:] if p != "text"] or [""]
+        if family in FAMILIES:
+            changes = {"durations": durations[0]} if durations else {}
+            folders[name] = gated_checkpoint_writer(root / name.replace(" ", "-"), family, **changes)
+
     def build(name, **settings):
         if name == "toy":
             return load_backend("toy")
+        if name.endswith("text"):
+            settings["context"] = "text"
         if name.endswith("without bos"):
             settings["bos"] = False
         backend = load_backend(folders[name], **settings)
@@ -82,6 +103,9 @@ def assert_same(found, expected, tolerance=TOLERANCE):
         assert (a is None) == (b is None)
         if a is not None:
             np.testing.assert_allclose(a, b, rtol=0, atol=tolerance, err_msg=field)
+    assert found.extras.keys() == expected.extras.keys()
+    for field, values in found.extras.items():
+        np.testing.assert_allclose(values, expected.extras[field], rtol=0, atol=tolerance, err_msg=field)
 
 
 def test_every_registered_backend_is_tested():
@@ -119,6 +143,9 @@ def test_what_it_provides_is_in_the_trace(backend):
     for trace in backend.read_many(TEXTS):
         assert (trace.attention is not None) == ("attention" in backend.provides)
         assert (trace.entropy is not None) == ("entropy" in backend.provides)
+        apart = {n for n in backend.provides if n.partition(" ")[0] not in IN_FIELDS}
+        assert apart <= trace.extras.keys()
+        assert all(len(v) == len(trace.tokens) for v in trace.extras.values())
 
 
 def test_attention_rows_sum_to_one_and_give_nothing_to_later_tokens(backend):
