@@ -9,7 +9,7 @@ vocabulary in float32.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -73,6 +73,11 @@ class RecurrentBackend:
         self.causal = bool(config.get("causal", True))
         self.notes = [] if self.causal else [NOT_CAUSAL.format(self.name)]
         self._pieces: dict[str, tuple[list[str], list[int]]] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel to another process without weights, which it loads from the same directory."""
+        names = ("bos", "context", "batch_tokens", "device")
+        return partial(type(self), self.checkpoint, **{n: getattr(self, n) for n in names}), ()
 
     def _checked(self, context: str) -> Literal["sentence", "text"]:
         """Return what is read in one go, if the model can read it."""
