@@ -161,9 +161,14 @@ class Run:
         return found
 
     def notes(self) -> list[str]:
-        """Say what the models found odd about the words, once they have been read."""
+        """Say which measures look ahead, and what the models found odd about the words, once they have been read."""
+        later = [
+            f"{' and '.join(m.columns)} of a word depends on the words that follow it."
+            for m in self.measures
+            if not getattr(m, "causal", True)
+        ]
         own = (n for b in self.backends for n in getattr(b, "notes", ()))
-        return list(dict.fromkeys([*self._notes, *own]))
+        return list(dict.fromkeys([*later, *self._notes, *own]))
 
     def add_notes(self, notes: Sequence[str]) -> None:
         """Take over what models found odd in other processes."""

@@ -15,6 +15,7 @@ COMMANDS: tuple[str, ...] = (
     "score",
     "reading",
     "heads",
+    "memory",
     "suite",
     "pairs",
     "stimuli",

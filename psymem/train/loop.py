@@ -58,6 +58,8 @@ class LoopSettings:
         "adam", or "sgd": Nesterov momentum 0.9, as in the released code of Timkey & Linzen.
     learning_rate, clip
         Peak learning rate; bound on the gradient's norm.
+    beta2
+        Adam's decay of squared gradients.
     schedule
         "linear" (warm-up, then linearly to 0 at `max_tokens`) or "plateau" (times `plateau_factor` when held-out
         surprisal did not improve for more than `plateau_patience` validations).
@@ -74,6 +76,7 @@ class LoopSettings:
     max_tokens: int = 30_000_000
     optimizer: str = "adam"
     learning_rate: float = 2e-3
+    beta2: float = 0.98
     clip: float = 1.0
     schedule: str = "linear"
     warmup_steps: int = 200
@@ -237,4 +240,4 @@ def make_optimizer(settings: LoopSettings, task: Any) -> torch.optim.Optimizer:
     parameters = [p for p in task.parameters() if p.requires_grad]
     if settings.optimizer == "sgd":
         return torch.optim.SGD(parameters, settings.learning_rate, momentum=0.9, nesterov=True)
-    return torch.optim.Adam(parameters, settings.learning_rate, betas=(0.9, 0.98), fused=True)
+    return torch.optim.Adam(parameters, settings.learning_rate, betas=(0.9, settings.beta2), fused=True)
