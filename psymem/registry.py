@@ -63,6 +63,11 @@ MEASURES = Registry(
         "surprisal-uncorrected": "psymem.measures.surprisal:UncorrectedSurprisal",
         "n-tokens": "psymem.measures.n_tokens:NTokens",
         "context-length": "psymem.measures.context_length:ContextLength",
+        "model-fixations": "psymem.measures.model_fixations:ModelFixations",
+        "layers-active": "psymem.measures.model_fixations:LayersActive",
+        "memory-response": "psymem.measures.memory_response:MemoryResponse",
+        "memory-half-life": "psymem.measures.memory_half_life:MemoryHalfLife",
+        "memory-response-linearised": "psymem.measures.memory_response_linearised:LinearisedMemoryResponse",
     },
 )
 

@@ -151,8 +151,13 @@ class Run:
         return found
 
     def notes(self) -> list[str]:
-        """Say what the models found odd about the words, once they have been read."""
-        return list(dict.fromkeys(n for b in self.backends for n in getattr(b, "notes", ())))
+        """Say which measures look ahead, and what the models found odd about the words, once they have been read."""
+        later = [
+            f"{' and '.join(m.columns)} of a word depends on the words that follow it."
+            for m in self.measures
+            if not getattr(m, "causal", True)
+        ]
+        return list(dict.fromkeys([*later, *(n for b in self.backends for n in getattr(b, "notes", ()))]))
 
     def provenance(self) -> dict[str, Any]:
         """Return what identifies the numbers: models and measures with their settings."""

@@ -14,6 +14,7 @@ COMMANDS: tuple[str, ...] = (
     "attraction",
     "score",
     "heads",
+    "memory",
     "suite",
     "pairs",
     "stimuli",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from psymem.backends.base import require_causal
 from psymem.backends.load import load_backends
 from psymem.designs.supertags import select
 from psymem.errors import MeasureError
@@ -79,6 +80,7 @@ def scoring_run(
     backends = load_backends(models, **({} if reading.bos else {"bos": False}))  # type: ignore[arg-type]
     if supertag_weight is not None:
         backends = select(backends, supertag_weight)
+    require_causal(backends)
     if measures:
         chosen = with_heads(list(measures), reading.heads, reading.query)
         return Run(item_set.words, backends, chosen, lower_case=reading.lower_case)
@@ -134,6 +136,7 @@ def read_surprisal(
     measure = Surprisal(corrected=corrected)
     key = ["text_id", "word_id"]
     run = Run(words[["text_id", "sentence_id", "word_id", "word"]], models, measure)  # few columns are quick
+    require_causal(run.backends)
     read = pd.concat(list(run.chunks(progress=progress)), ignore_index=True)
     new = read[[*key, "model", "oov", measure.columns[0]]]
     scores = new.merge(words, on=key, how="left", validate="many_to_one")
