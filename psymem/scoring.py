@@ -126,6 +126,7 @@ class Run:
         for backend in self.backends:
             require_provided(self.measures, backend.name, backend.provides)
             _reading_units(self.words, backend)  # refuses texts that are too long
+        self._notes: list[str] = []
 
     def chunks(
         self, words_at_once: int | None = None, progress: ScoreProgress | None = None
@@ -157,7 +158,12 @@ class Run:
             for m in self.measures
             if not getattr(m, "causal", True)
         ]
-        return list(dict.fromkeys([*later, *(n for b in self.backends for n in getattr(b, "notes", ()))]))
+        own = (n for b in self.backends for n in getattr(b, "notes", ()))
+        return list(dict.fromkeys([*later, *self._notes, *own]))
+
+    def add_notes(self, notes: Sequence[str]) -> None:
+        """Take over what models found odd in other processes."""
+        self._notes.extend(notes)
 
     def provenance(self) -> dict[str, Any]:
         """Return what identifies the numbers: models and measures with their settings."""

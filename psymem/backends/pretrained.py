@@ -10,7 +10,7 @@ before it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -84,6 +84,11 @@ class PretrainedBackend:
         self.context: Literal["text", "sentence"] = context or reads
         attends = getattr(self.config, "num_attention_heads", None) is not None
         self.provides = frozenset({"logprob", "entropy"} | ({"attention"} if attends else set()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel to another process without weights, which it loads from the same directory."""
+        names = ("name", "bos", "context", "batch_tokens", "device", "dtype", "separator")
+        return partial(type(self), self.path, **{n: getattr(self, n) for n in names}), ()
 
     @cached_property
     def model(self) -> LoadedModel:

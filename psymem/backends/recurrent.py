@@ -9,7 +9,7 @@ vocabulary in float32.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -84,6 +84,12 @@ class RecurrentBackend:
                 "context='sentence', the default."
             )
         return context  # type: ignore[return-value]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel to another process without weights, which it loads from the same directory."""
+        settings: dict[str, Any] = {"bos": self.bos, "batch_tokens": self.batch_tokens, "device": self.device}
+        settings["context"] = self.context
+        return partial(type(self), self.checkpoint, **settings), ()
 
     @cached_property
     def stored(self) -> StoredModel:

@@ -13,6 +13,7 @@ from psymem.errors import PsymemError
 COMMANDS: tuple[str, ...] = (
     "attraction",
     "score",
+    "reading",
     "heads",
     "memory",
     "suite",

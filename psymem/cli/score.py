@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,6 +66,10 @@ def score(
         min=1,
         help="Words after which results are safe on disk (--out); a killed run goes on there.",
     ),
+    jobs: int = typer.Option(
+        1, "--jobs", "-j", help="Processes; -1 for all cores. Does not change the scores."
+    ),
+    dask: str = typer.Option("", "--dask", help="Scheduler of a Dask cluster: tcp://HOST:PORT."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress and no messages."),
 ) -> None:
     """Score words: surprisal and attention of every word under one or more models.
@@ -78,7 +83,9 @@ def score(
     from psymem.cli.progress import progress_bar
     from psymem.measures.base import with_heads
     from psymem.scoring import Run
+    from psymem.scoring_parallel import Workers, compute_parts
 
+    workers = Workers(jobs, dask)
     words = _words(text, stimuli, table, word_column, text_column)
     given = {"context": context, "device": device, "dtype": dtype, "bos": False if no_bos else ""}
     settings = {name: value for name, value in given.items() if value != ""}
@@ -91,10 +98,14 @@ def score(
     )
     with progress_bar(quiet or out is None, "sentences") as progress:
         if out is None:
-            _print(run.chunks(words_at_once, progress=progress), as_json)
+            _print(compute_parts(run, workers=workers, words_at_once=words_at_once), as_json)
         else:
-            parts = run.parts(words_at_once, progress)
-            rows = _write(parts, run, out, {"input": str(text or stimuli or table), "seed": seed}, quiet)
+            compute = partial(
+                compute_parts, run, workers=workers, words_at_once=words_at_once, progress=progress
+            )
+            parts = run.parts(words_at_once)
+            about = {"input": str(text or stimuli or table), "seed": seed}
+            rows = _write(parts, run, out, about, compute, quiet)
     if quiet:
         return
     for note in run.notes():
@@ -129,7 +140,14 @@ def _words(
     return sources.words_from_table(table, word_column=word_column, text_column=text_column)  # type: ignore[arg-type]
 
 
-def _write(parts: Sequence[Callable[[], pd.DataFrame]], run: Run, out: Path, extra: dict, quiet: bool) -> int:
+def _write(
+    parts: Sequence[Callable[[], pd.DataFrame]],
+    run: Run,
+    out: Path,
+    extra: dict,
+    compute: Callable[[Sequence[int]], Iterator[pd.DataFrame]],
+    quiet: bool,
+) -> int:
     """Write rows and sidecar, going on where an earlier run stopped; returns the number of rows."""
     from psymem._version import __version__
     from psymem.resumable import frame_digest, write_resumably
@@ -140,7 +158,7 @@ def _write(parts: Sequence[Callable[[], pd.DataFrame]], run: Run, out: Path, ext
 
     about = {**run.provenance(), **extra}
     identity = {**about, "words": frame_digest(run.words), "parts": len(parts), "psymem": __version__}
-    return write_resumably(parts, out, about, identity, resumed=resumed)
+    return write_resumably(parts, out, about, identity, resumed=resumed, compute=compute)
 
 
 def _print(pieces: object, as_json: bool) -> None:
