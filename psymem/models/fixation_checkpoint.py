@@ -21,7 +21,7 @@ from psymem import checkpoints, outputs
 from psymem.checkpoints import CARD, CONFIG, TOKENIZER, WEIGHTS, Checkpoint
 from psymem.errors import CheckpointError, ModelError, PsymemWarning
 from psymem.models.fixation_predictor import FixedFixationPredictor
-from psymem.models.word_tokenizer import BOS_ID, EOS_ID, PAD_ID, SPECIAL_TOKENS, UNK_ID
+from psymem.models.word_tokenizer import BOS_ID, EOS_ID, NUM_ID, PAD_ID, SPECIAL_TOKENS, UNK_ID
 
 MODEL_TYPE = "psymem-fixation-predictor"
 MANY_UNSEEN = 0.25
@@ -115,14 +115,12 @@ def fitted_to(stored: StoredPredictor, vocabulary: Tokenizer) -> FixedFixationPr
     """
     ids = vocabulary.get_vocab()
     rows = torch.full((len(ids),), UNK_ID)
-    words = [word for word in ids if word not in SPECIAL_TOKENS[:4]]
-    seen = 0
-    for word in words:
-        own = stored.tokenizer.token_to_id(word)
-        if own is not None:
-            rows[ids[word]] = own
-            seen += 1
-    rows[BOS_ID], rows[EOS_ID], rows[PAD_ID] = BOS_ID, BOS_ID, PAD_ID
+    words = [word for word in ids if word not in SPECIAL_TOKENS]
+    own = {word: stored.tokenizer.token_to_id(word) for word in words}
+    seen = sum(row is not None for row in own.values())
+    for word, row in own.items():
+        rows[ids[word]] = UNK_ID if row is None else row
+    rows[NUM_ID], rows[BOS_ID], rows[EOS_ID], rows[PAD_ID] = NUM_ID, BOS_ID, BOS_ID, PAD_ID
     if not seen:
         raise ModelError(
             f"The fixation predictor was trained on none of the {len(words)} words of the vocabulary; is it of "
@@ -140,6 +138,7 @@ def fitted_to(stored: StoredPredictor, vocabulary: Tokenizer) -> FixedFixationPr
         width=stored.network.network.hidden.in_features,
         embedding_width=stored.network.embedding.embedding_dim,
         boundary_ids=(PAD_ID, BOS_ID, EOS_ID),
+        dropout=0.0,  # the language model's training mode is not for it
     )
     network.network.load_state_dict(stored.network.network.state_dict())
     with torch.no_grad():

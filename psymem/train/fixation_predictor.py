@@ -25,7 +25,7 @@ from psymem.data.fixation_levels import LEVELS, LevelledSentence, check_levels, 
 from psymem.errors import TrainingError
 from psymem.models.fixation_checkpoint import save_predictor
 from psymem.models.fixation_predictor import FixedFixationPredictor
-from psymem.models.word_tokenizer import BOS_ID, PAD_ID, UNK_ID, build_tokenizer, split_words
+from psymem.models.word_tokenizer import BOS_ID, NUM, NUM_ID, PAD_ID, UNK_ID, build_tokenizer, split_words
 from psymem.train import checkpointing
 from psymem.train.fixation_progress import ErrorProgress
 from psymem.train.loop import LoopSettings, train
@@ -218,6 +218,9 @@ def train_fixation_predictor(
     progress = ErrorProgress(out, loop.max_tokens, loop.log_every, quiet)
     at = train(task, loop, out, {"data": facts, "predictor": said}, progress)  # type: ignore[arg-type]
     checkpointing.load_best(out, task)
+    if not any(NUM in s.tokens for s in parts["train"]):
+        with torch.no_grad():  # numerals are unknown words to a corpus without any
+            task.model.embedding.weight[NUM_ID] = task.model.embedding.weight[UNK_ID]
     card = {
         "title": f"Fixation predictor, LSTM {settings.width} wide",
         "source": "Longer Fixations, More Computation (Findings of EMNLP 2023)",

@@ -26,7 +26,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "components": 4,
         "embedding_dropout": 0.0,
         "layer_dropout": 0.0,
-        "embedding_range": 0.1,
+        "embedding_range": 0.5,
         "precision": "auto",
         "sampled_words": 4096,
         "batch_tokens": 4096,
@@ -132,7 +132,7 @@ class GatedObjective:
     embedding_dropout: float = 0.0
     layer_dropout: float = 0.0
     fixation_weight: float = 0.0
-    embedding_range: float = 0.1
+    embedding_range: float = 0.5
     embeddings: Path | None = None
     precision: str = "auto"
 
