@@ -109,5 +109,9 @@ CORPORA = Registry(
         "cmcl": "psymem.data.cmcl:read",
         "eyelink": "psymem.data.eyelink:read",
         "csv": "psymem.data.csv_corpus:read",
+        "dundee": "psymem.data.dundee:read",
+        "geco": "psymem.data.geco:read",
+        "zuco1": "psymem.data.zuco:read_zuco1",
+        "zuco2": "psymem.data.zuco:read_zuco2",
     },
 )
