@@ -144,7 +144,9 @@ def test_a_corpus_without_total_reading_times_is_refused():
     )
 
 
-@pytest.mark.parametrize("name", [n for n in CORPORA.names() if n != "csv"])  # a plain table may have them or not
+@pytest.mark.parametrize(
+    "name", [n for n in CORPORA.names() if n != "csv"]
+)  # a plain table may have them or not
 def test_the_corpora_said_to_have_total_reading_times_have_them(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PsymemWarning)
@@ -204,9 +206,7 @@ def test_texts_that_are_short_or_constant_are_left_out():
 
 
 def test_few_texts_get_fishers_interval(corpus):
-    words = model_words(
-        human_times(corpus).words.assign(length=1.0, log_frequency=1.0), as_scores(corpus)
-    )
+    words = model_words(human_times(corpus).words.assign(length=1.0, log_frequency=1.0), as_scores(corpus))
     few = words[words["text_id"].isin(["t1"])]
     means, by_text = correlations(few, resamples=100)
     row, n = means.iloc[0], int(by_text["n_words"].iloc[0])
@@ -262,7 +262,9 @@ def test_gains_are_those_of_two_fits_to_the_same_rows(corpus, study):
 def test_averages_get_a_linear_model(corpus):
     means = corpus.reading.groupby(["text_id", "word_id", "word"], as_index=False, sort=False)[TIME].mean()
     means = means.assign(corpus="invented", subject="average", skipped=means[TIME].isna())
-    averaged = Corpus("invented", corpus.words, means.astype({"corpus": "str", "subject": "str"}), averaged=True)
+    averaged = Corpus(
+        "invented", corpus.words, means.astype({"corpus": "str", "subject": "str"}), averaged=True
+    )
     found = analyse_fixations(averaged, as_scores(corpus), QUICK)
     assert found.fits.gains["structure"].tolist() == ["intercepts"] * 2
     assert not any("|" in f for f in found.fits.formulas.values())
@@ -328,7 +330,12 @@ def test_sentences_can_be_named_and_unknown_ones_are_refused(study):
 def test_the_folder_holds_tables_figure_and_report(study, tmp_path):
     names = {p.name for p in study.save(tmp_path / "out")}
     tables = ["correlations", "gains", "effects", "spread", "rare_words", "sentences_plotted", "words"]
-    assert {f"{t}.csv" for t in tables} | {"sentences.pdf", "sentences.png", "sentences.html", "report.html"} <= names
+    assert {f"{t}.csv" for t in tables} | {
+        "sentences.pdf",
+        "sentences.png",
+        "sentences.html",
+        "report.html",
+    } <= names
     sidecar = json.loads((tmp_path / "out/spread.json").read_text(encoding="utf-8"))
     assert sidecar["settings"]["resamples"] == 200
     page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
