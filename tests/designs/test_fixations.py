@@ -114,8 +114,8 @@ def test_words_that_do_not_match_are_shown(corpus):
 
 
 def test_no_shared_word_is_refused(corpus):
+    scores = as_scores(corpus)
     with pytest.raises(DataError) as raised:
-        scores = as_scores(corpus)
         analyse_fixations(corpus, scores.assign(text_id="elsewhere-" + scores["text_id"]), QUICK)
     assert str(raised.value) == (
         "the scores of m shares no word with the text: no pair of text_id and word_id occurs in both. The text begins at "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import colorsys
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,7 @@ def luminance(colour: str) -> float:
 def test_shades_are_of_one_hue_grow_darker_and_leave_black_letters_readable():
     colours = [shade_colour(s) for s in np.linspace(0, 1, 11)]
     light = [luminance(c) for c in colours]
-    assert all(a > b for a, b in zip(light[:-1], light[1:], strict=True))
+    assert all(a > b for a, b in pairwise(light))
     assert min((v + 0.05) / 0.05 for v in light) >= 7
     hues = [colorsys.rgb_to_hls(*(int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)))[0] for c in colours[2:]]
     assert max(hues) - min(hues) < 0.02
