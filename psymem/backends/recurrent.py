@@ -74,6 +74,11 @@ class RecurrentBackend:
         self.notes = [] if self.causal else [NOT_CAUSAL.format(self.name)]
         self._pieces: dict[str, tuple[list[str], list[int]]] = {}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel to another process without weights, which it loads from the same directory."""
+        names = ("bos", "context", "batch_tokens", "device")
+        return partial(type(self), self.checkpoint, **{n: getattr(self, n) for n in names}), ()
+
     def _checked(self, context: str) -> Literal["sentence", "text"]:
         """Return what is read in one go, if the model can read it."""
         if context not in ("sentence", "text"):
@@ -84,12 +89,6 @@ class RecurrentBackend:
                 "context='sentence', the default."
             )
         return context  # type: ignore[return-value]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Travel to another process without weights, which it loads from the same directory."""
-        settings: dict[str, Any] = {"bos": self.bos, "batch_tokens": self.batch_tokens, "device": self.device}
-        settings["context"] = self.context
-        return partial(type(self), self.checkpoint, **settings), ()
 
     @cached_property
     def stored(self) -> StoredModel:

@@ -47,7 +47,7 @@ def memory(
     ),
     longest: int = typer.Option(50, min=1, help="Greatest distance in words."),
     heatmap: str = typer.Option(
-        None, "--heatmap", help="Also a heat map of one text, by its line number: its first 50 words."
+        None, "--heatmap", help="Also a heat map of one text, by its line number: its first 24 words."
     ),
     no_bos: bool = typer.Option(False, "--no-bos", help="Read without a beginning-of-sentence token."),
     out: Path = typer.Option(None, "--out", "-o", help="Folder for tables and figures."),

@@ -10,6 +10,15 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from psymem.cli.reading_options import (
+    DEVICE,
+    DTYPE,
+    LOWER_CASE,
+    NO_BOS,
+    SPACED_PUNCTUATION,
+    print_notes,
+    reading_settings,
+)
 from psymem.errors import PsymemError
 
 if TYPE_CHECKING:
@@ -38,7 +47,10 @@ def score(
     word_column: str = typer.Option("word", help="Column of --table that holds the words."),
     text_column: str = typer.Option("text_id", help="Column of --table that says which text a word is in."),
     measure: list[str] = typer.Option(
-        ["surprisal"], "--measure", help="Measure; may be given several times. See psymem models show."
+        [],
+        "--measure",
+        help="Measure; may be given several times. See psymem models show. Default: surprisal, and for models that "
+        "read words in pieces surprisal-uncorrected, n-tokens and context-length.",
     ),
     heads: str = typer.Option(
         "", help="Attention heads as LAYER:HEAD,..., counted from 0; the mean of all heads otherwise."
@@ -46,16 +58,15 @@ def score(
     query: str = typer.Option(
         "", help="Attention of a word in pieces: that of its first (the default) or last, or the mean."
     ),
-    no_bos: bool = typer.Option(False, "--no-bos", help="Read without a beginning-of-sentence token."),
-    lower_case: bool = typer.Option(False, "--lower-case", help="Let models read in lower case."),
+    no_bos: bool = NO_BOS,
+    lower_case: bool = LOWER_CASE,
     context: str = typer.Option(
         "",
         help="What is read in one go: text (the default of pretrained models) or sentence (that of psymem's own).",
     ),
-    device: str = typer.Option("", help="Where to compute: cpu (the default), cuda, cuda:1, mps."),
-    dtype: str = typer.Option(
-        "", help="Precision of a pretrained model: float32 (the default), bfloat16 or float16."
-    ),
+    spaced_punctuation: bool = SPACED_PUNCTUATION,
+    device: str = DEVICE,
+    dtype: str = DTYPE,
     out: Path | None = typer.Option(
         None, "--out", "-o", help="CSV file to write; standard output otherwise."
     ),
@@ -87,15 +98,9 @@ def score(
 
     workers = Workers(jobs, dask)
     words = _words(text, stimuli, table, word_column, text_column)
-    given = {"context": context, "device": device, "dtype": dtype, "bos": False if no_bos else ""}
-    settings = {name: value for name, value in given.items() if value != ""}
-    run = Run(
-        words,
-        model,
-        with_heads(measure, heads, query),
-        lower_case=lower_case,
-        **settings,
-    )
+    settings = reading_settings(no_bos, spaced_punctuation, context=context, device=device, dtype=dtype)
+    chosen = with_heads(measure, heads, query) if measure or heads or query else None
+    run = Run(words, model, chosen, lower_case=lower_case, **settings)
     with progress_bar(quiet or out is None, "sentences") as progress:
         if out is None:
             _print(compute_parts(run, workers=workers, words_at_once=words_at_once), as_json)
@@ -108,8 +113,7 @@ def score(
             rows = _write(parts, run, out, about, compute, quiet)
     if quiet:
         return
-    for note in run.notes():
-        typer.echo(f"Note: {note}", err=True)
+    print_notes(run.notes())
     if out is not None:
         typer.echo(
             f"Wrote {rows} rows to {out} and where they come from to {out.with_suffix('.json')}.",

@@ -71,6 +71,7 @@ class _Reader:
     order: str
     packed: bool
     buffer: bytes = b""
+    at: int = 0
     unpacker: Any = field(default_factory=zlib.decompressobj)
 
     def _more(self) -> None:
@@ -84,17 +85,22 @@ class _Reader:
         self.buffer += self.unpacker.decompress(block, BLOCK) if self.packed else block
 
     def read(self, size: int) -> bytes:
-        while len(self.buffer) < size:
-            self._more()
-        piece, self.buffer = self.buffer[:size], self.buffer[size:]
+        end = self.at + size
+        if end > len(self.buffer):
+            self.buffer, self.at, end = self.buffer[self.at :], 0, size
+            while len(self.buffer) < size:
+                self._more()
+        piece = self.buffer[self.at : end]
+        self.at = end
         return piece
 
     def skip(self, size: int) -> None:
-        while len(self.buffer) < size:
-            size -= len(self.buffer)
+        size -= len(self.buffer) - self.at
+        while size > 0:
             self.buffer = b""
             self._more()
-        self.buffer = self.buffer[size:]
+            size -= len(self.buffer)
+        self.at = len(self.buffer) + size
 
     def finish(self) -> None:
         """Go to the end of the variable in the file."""

@@ -7,7 +7,7 @@ which one it is.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -113,51 +113,50 @@ def _from_hdf(path: Path) -> Iterator[Sentence]:
         if "sentenceData" not in file:
             raise DataError(f"{path} has no variable sentenceData; it is no results file of ZuCo.")
         data = file["sentenceData"]
-        follow = _follower(file, h5py.Reference)
-        contents, words = follow(data["content"]), follow(data["word"], data)
-        for content, word in zip(contents, words, strict=True):
-            text = _hdf_text(content)
-            if not isinstance(word, h5py.Group):
+        for content, word in zip(_elements(data["content"]), _elements(data["word"]), strict=True):
+            text = _hdf_text(_array(content))
+            if not isinstance(word, h5py.h5g.GroupID):
                 yield Sentence(text, None)  # NaN in place of the words
                 continue
-            yield Sentence(text, tuple(_words73(word, follow)), POSITIONS in word)
+            group = h5py.Group(word)
+            yield Sentence(text, tuple(_words73(group)), POSITIONS in group)
 
 
-def _follower(file: Any, reference: type) -> Callable[..., list[Any]]:
-    """Give a function from a field to its values: one per element, or the field itself of a struct with one."""
+def _elements(field: Any) -> list[Any]:
+    """Return what a field's elements are stored as; a struct with one element has no references, but the value.
 
-    def follow(field: Any, parent: Any = None) -> list[Any]:
-        if hasattr(field, "keys"):  # the only sentence's words
-            return [field]
-        if field.dtype.kind == "O":
-            return [file[target] for target in np.asarray(field[()]).reshape(-1)]
-        return [field]
+    These are HDF5's own handles: there are tens of thousands, and h5py's own objects take twice as long.
+    """
+    from h5py import h5r
 
-    return follow
+    if hasattr(field, "keys") or field.dtype.kind != "O":
+        return [field.id]
+    return [h5r.dereference(target, field.file.id) for target in np.asarray(field[()]).reshape(-1)]
 
 
-def _hdf_text(field: Any) -> str:
+def _array(stored: Any) -> np.ndarray:
+    """Return an array; of an empty one MATLAB stores the dimensions, in one dimension where others have two."""
+    from h5py import h5s
+
+    shape = stored.shape
+    if len(shape) < 2:
+        return np.empty(0)
+    values = np.empty(shape)  # HDF5 turns every kind of number into a double
+    stored.read(h5s.ALL, h5s.ALL, values)
+    return values
+
+
+def _hdf_text(units: np.ndarray) -> str:
     """Return a string, which MATLAB stores as one UTF-16 code unit a number."""
-    if _is_empty(field):
-        return ""
-    units = np.asarray(field[()]).T.reshape(-1)
-    return units.astype("<u2").tobytes().decode("utf-16-le")
+    return units.T.reshape(-1).astype("<u2").tobytes().decode("utf-16-le")
 
 
-def _is_empty(field: Any) -> bool:
-    """Whether MATLAB means an empty array, of which it stores the dimensions."""
-    return bool(field.attrs.get("MATLAB_empty", 0)) or field.ndim == 1
-
-
-def _words73(group: Any, follow: Callable[..., list[Any]]) -> Iterator[Word]:
-    contents = follow(group["content"])
-    columns = {n: follow(group[n]) if n in group else [None] * len(contents) for n in (*MEASURES, POSITIONS)}
-
-    def value(name: str, index: int) -> Any:
-        field = columns[name][index]
-        return () if field is None or _is_empty(field) else field[()]
-
+def _words73(group: Any) -> Iterator[Word]:
+    contents = _elements(group["content"])
+    nothing = [np.empty(0)] * len(contents)
+    read = {
+        n: list(map(_array, _elements(group[n]))) if n in group else nothing for n in (*MEASURES, POSITIONS)
+    }
     for i, content in enumerate(contents):
-        yield Word(
-            _hdf_text(content), tuple(_scalar(value(n, i)) for n in MEASURES), _first(value(POSITIONS, i))
-        )
+        measures = tuple(_scalar(read[name][i]) for name in MEASURES)
+        yield Word(_hdf_text(_array(content)), measures, _first(read[POSITIONS][i]))

@@ -29,7 +29,7 @@ from psymem.trace import Trace
 
 WORDS_AT_ONCE = 2_000
 """Words read together; what every cell kept and wrote is in memory for them."""
-HEATMAP_WORDS = 50
+HEATMAP_WORDS = 24
 """Words of a text of which all pairs are kept."""
 
 Progress = Callable[[str, int, int], None]
@@ -93,7 +93,8 @@ def read_texts(
     progress: Progress | None,
 ) -> Reading:
     """Read all texts, some at a time."""
-    curves, lives, tables, pairs, facts = [], [], [], pd.DataFrame(), {}
+    curves, lives, tables = [], [], []
+    pairs, facts = pd.DataFrame(), dict[str, float]()
     for number, (frame, trace) in enumerate(_traces(backend, kind, texts, progress)):
         lengths = kind.lengths(trace, len(frame))
         curves.append(by_distance(lengths, longest))

@@ -181,9 +181,8 @@ def reading(
         about |= {"scoring": facts, "scores": [str(path) for path in scores]}
         for setting in wanted:
             report = _labelled(progress, f"{corpus.name}, {setting.response}")
-            analyses.append(
-                analyse_corpus(corpus, together, setting, jobs=plan.workers.jobs, progress=report)
-            )
+            done = analyse_corpus(corpus, together, setting, jobs=plan.workers.jobs, progress=report)
+            analyses.append(replace(done, notes=(*done.notes, *facts.get("notes", ()))))
     study = ReadingStudy(tuple(analyses), all_scores, about)
     if out is not None:
         study.save(out)

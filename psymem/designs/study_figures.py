@@ -117,7 +117,12 @@ def _by_measure(table: pd.DataFrame) -> pd.DataFrame:
     """Give each measure a panel of its own."""
     if table["measure"].nunique() == 1:
         return table
-    return table.assign(panel=table["panel"] + ": " + table["measure"].str.replace("_", " "))
+    return table.assign(panel=table["panel"] + ": " + table["measure"].map(_without_unit))
+
+
+def _without_unit(measure: str) -> str:
+    """Name of a measure for a title; the axis has the unit."""
+    return measure.removesuffix("_bits").replace("_", " ")
 
 
 def power_note(study: ReadingStudy) -> str:

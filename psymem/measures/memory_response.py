@@ -212,7 +212,7 @@ def half_lives(lengths: np.ndarray) -> np.ndarray:
 
 def _mean_over_words_before(values: np.ndarray) -> np.ndarray:
     """(n,): mean over k < t of what is not NaN; NaN where nothing is."""
-    before = np.tri(*values.shape, -1, dtype=bool) & np.isfinite(values)
+    before = np.tri(len(values), k=-1, dtype=bool) & np.isfinite(values)
     count = before.sum(-1)
     total = np.where(before, values, 0.0).sum(-1)
     return np.divide(total, count, out=np.full(len(values), np.nan), where=count > 0)

@@ -45,14 +45,13 @@ def find_a_figure(networks: pd.DataFrame, summary: pd.DataFrame, responses: pd.D
         axes[0].axhline(0.5, color="0.6", linewidth=0.6, linestyle=(0, (2, 2)), zorder=1)
         axes[0].set_ylabel("balanced accuracy")
         axes[0].set_ylim(min(0.47, float(networks["balanced_accuracy"].min())) - 0.02, 1.03)
-        floored = [
-            f.assign(**{c: f[c].clip(lower=LOWEST)})
-            for f, c in ((networks, "retention"), (summary, "retention_median"), (responses, "retention"))
-        ]
-        draw_by_length(*floored[:2], ("retention", "retention_median"), axes[1], cells)
+        shown = networks.assign(retention=networks["retention"].clip(lower=LOWEST))
+        middle = summary.assign(retention_median=summary["retention_median"].clip(lower=LOWEST))
+        decay = responses.assign(retention=responses["retention"].clip(lower=LOWEST))
+        draw_by_length(shown, middle, ("retention", "retention_median"), axes[1], cells)
         _logarithmic(axes[1])
         axes[1].set_ylabel("retention of a first A at the end")
-        draw_decay_of_a(floored[2], axes[2], cells)
+        draw_decay_of_a(decay, axes[2], cells)
         handles, labels = axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=len(cells), frameon=False)
     return figure

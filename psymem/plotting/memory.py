@@ -13,6 +13,7 @@ from psymem.plotting.style import FULL_WIDTH, Look, looks, paper_style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
 
 PANELS = {
     "retention": "retention (share of what a word wrote)",
@@ -20,6 +21,8 @@ PANELS = {
 }
 LOWEST_SHARE = 1e-4
 """Shares below it are drawn as if they were there."""
+LONGEST_WORD = 12
+"""Letters of a word that fit beside a heat map."""
 
 
 def decay_figure(decay: pd.DataFrame) -> Figure:
@@ -124,10 +127,9 @@ def share_heatmap(pairs: pd.DataFrame) -> Figure:
     from matplotlib.figure import Figure
 
     models = list(dict.fromkeys(pairs["model"]))
-    n = pairs["at_word_id"].nunique()
-    columns = min(2, len(models)) if n <= 26 else 1
+    columns = min(2, len(models))
     rows = -(-len(models) // columns)
-    side = min(FULL_WIDTH / columns, 1.2 + 0.115 * n)
+    side = min((FULL_WIDTH - 0.5) / columns, 1.2 + 0.125 * pairs["at_word_id"].nunique())
     with paper_style():
         figure = Figure(figsize=(side * columns + 0.5, side * rows + 0.25), layout="constrained")
         FigureCanvasAgg(figure)
@@ -142,13 +144,14 @@ def share_heatmap(pairs: pd.DataFrame) -> Figure:
     return figure
 
 
-def draw_shares(pairs: pd.DataFrame, ax: Axes):  # noqa: ANN201
+def draw_shares(pairs: pd.DataFrame, ax: Axes) -> AxesImage:
     """Draw one model: words in reading order from top to bottom, what is left of earlier ones from left to right."""
     grid = pairs.pivot(index="at_word_id", columns="of_word_id", values="share")
     words = pairs.drop_duplicates("at_word_id").set_index("at_word_id")["at_word"].reindex(grid.index)
     image = ax.imshow(grid.to_numpy(), vmin=0, vmax=1, cmap="Blues", aspect="equal")
-    ax.set_xticks(range(len(words)), words, rotation=90)
-    ax.set_yticks(range(len(words)), words)
+    short = [w if len(w) <= LONGEST_WORD else w[: LONGEST_WORD - 1] + "…" for w in words]
+    ax.set_xticks(range(len(short)), short, rotation=90)
+    ax.set_yticks(range(len(short)), short)
     ax.tick_params(length=0)
     linearised = (pairs["response"] == "linearised").all()
     ax.set_title(shown_name(str(pairs["model"].iloc[0]), linearised))

@@ -87,7 +87,7 @@ def freeze(figure: Figure) -> Figure:
 
 def wrapped(text: str, letters: int) -> str:
     """Break a title into lines."""
-    return "\n".join(textwrap.wrap(text, letters)) or text
+    return "\n".join(textwrap.wrap(text, letters, break_on_hyphens=False)) or text
 
 
 def legend_lines(names: Sequence[str], width: float) -> tuple[int, int]:

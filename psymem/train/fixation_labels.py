@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from psymem.data.corpus import Corpus
-from psymem.data.fixation_levels import LevelledSentence, levelled_sentences
+from psymem.data.fixation_levels import levelled_sentences
 from psymem.errors import TrainingError
 from psymem.models.word_tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID, split_words
 
@@ -60,6 +60,10 @@ class FixationBatch:
     target: Tensor
     weight: Tensor
     real: Tensor
+
+    def to(self, device: torch.device) -> FixationBatch:
+        """Return the batch on a device."""
+        return FixationBatch(*(t.to(device) for t in (self.inputs, self.target, self.weight, self.real)))
 
 
 def fixation_text(corpus: Corpus, tokenizer: Tokenizer) -> FixationText:

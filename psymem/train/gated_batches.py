@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -35,6 +35,11 @@ class GatedBatch(Batch):
     fixations: FixationBatch | None = None
     fresh: bool = True
     fixations_fresh: bool = True
+
+    def to(self, device: torch.device) -> GatedBatch:
+        """Return the batch, read text included, on a device."""
+        moved: GatedBatch = super().to(device)  # type: ignore[assignment]
+        return moved if self.fixations is None else replace(moved, fixations=self.fixations.to(device))
 
 
 class Reading(Protocol):
@@ -164,7 +169,9 @@ class StreamReading:
         """Lay out one piece."""
         (start, end), read = handle
         batch = piece(self.rows, start, end)
-        durations = None if self.levels is None else torch.from_numpy(self.levels[:, start:end].astype(np.int64))
+        durations = (
+            None if self.levels is None else torch.from_numpy(self.levels[:, start:end].astype(np.int64))
+        )
         fixations = None
         if read is not None and self.fixations is not None:
             fixations = stream_batch(self.fixations, len(self.rows), *read)
