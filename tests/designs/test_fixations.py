@@ -18,8 +18,8 @@ from psymem.data.frequencies import log_frequency
 from psymem.designs.fixation_correlations import correlations, rank_correlations
 from psymem.designs.fixation_intervals import BOOTSTRAP, FISHER, fisher_interval
 from psymem.designs.fixation_sentences import HUMAN, choose_sentences
-from psymem.designs.fixation_words import TIME, WITH_TIMES, human_times, model_words
 from psymem.designs.fixation_wording import NOT_CAUSAL
+from psymem.designs.fixation_words import TIME, WITH_TIMES, human_times, model_words
 from psymem.designs.fixations import FixationSettings, analyse_fixations, fixations
 from psymem.designs.results_folder import pdf_bytes
 from psymem.designs.study_settings import StudySettings
