@@ -3,9 +3,8 @@
 A block is run where the line before it is ``<!-- run -->``; all blocks of the file share one folder and one
 Python session, in reading order. In a ``console`` block, ``$ `` begins a command and the lines up to the next
 one are the output it must print. A ``python`` block is run as it is, or compared line by line where it has
-``>>>`` prompts. ``<!-- run: exit 2 -->`` expects that exit code and compares what went to stderr; ``<!-- run: with fgp-lstm -->`` is run
-where a model of that name is bundled. In expected
-output, ``...`` stands for anything, also for whole lines, and durations such as "12.3 s" match any duration. A block after
+``>>>`` prompts. ``<!-- run: exit 2 -->`` expects that exit code and compares what went to stderr;
+``<!-- run: with fgp-lstm -->`` is run where a model of that name is bundled. In expected output, ``...`` stands for anything, also for whole lines, and durations such as "12.3 s" match any duration. A block after
 ``<!-- file: NAME -->`` is written to that file for the examples below it.
 """
 

@@ -46,9 +46,8 @@ def spread(table: pd.DataFrame, *, resamples: int = RESAMPLES, seed: int = 1) ->
         for scale, (model, people, relative) in scales.items():
             sums = _sums(own["text_id"], [np.ones(len(own)), model, model**2, people, people**2])
             values = _variances(sums.sum(0), relative)
-            low, high = bootstrap_interval(
-                sums, lambda s, r=relative: _ratio(_variances(s, r)), resamples=resamples, seed=seed
-            )
+            ratio = _relative_ratio if relative else _plain_ratio
+            low, high = bootstrap_interval(sums, ratio, resamples=resamples, seed=seed)
             names = ("model_mean", "model_variance", "human_mean", "human_variance")
             found.append(
                 {
@@ -85,6 +84,14 @@ def _variances(sums: np.ndarray, relative: bool) -> tuple[np.ndarray, ...]:
         variance = (sums[..., first + 1] / n - mean**2) * n / (n - 1)
         found += [mean, variance / mean**2 if relative else variance]
     return tuple(found)
+
+
+def _relative_ratio(sums: np.ndarray) -> np.ndarray:
+    return _ratio(_variances(sums, True))
+
+
+def _plain_ratio(sums: np.ndarray) -> np.ndarray:
+    return _ratio(_variances(sums, False))
 
 
 def _ratio(values: tuple[np.ndarray, ...]) -> np.ndarray:
