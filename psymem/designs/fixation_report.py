@@ -64,8 +64,7 @@ def figure_note(study: FixationStudy) -> str:
 def sentences_page(study: FixationStudy) -> str:
     """Return the figure as an HTML page; pointing at a word shows its value."""
     title = f"Model and human fixations: {study.corpus}"
-    body = f"<h1>{escape(title)}</h1>\n{sentences_html(study)}\n{plotted_html(study)}"
-    return _page(title, body)
+    return _page(title, f"<h1>{escape(title)}</h1>\n{sentences_html(study)}\n{plotted_html(study)}")
 
 
 def report_html(study: FixationStudy) -> str:

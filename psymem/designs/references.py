@@ -26,8 +26,8 @@ REFERENCES = {
     "function of language model quality. Proceedings of the 8th Workshop on Cognitive Modeling and "
     "Computational "
     "Linguistics, 10–18.",
-    "huang2023": "Huang, X., Wan, J., Kritikos, I., & Hollenstein, N. (2023). Longer fixations, more "
-    "computation: Gaze-guided recurrent neural networks. Findings of the Association for Computational Linguistics: EMNLP 2023.",
+    "huang2023": "Huang, X., Wan, J., Kritikos, I., & Hollenstein, N. (2023). Longer fixations, more computation: "
+    "Gaze-guided recurrent neural networks. Findings of the Association for Computational Linguistics: EMNLP 2023.",
     "vanheuven2014": "van Heuven, W. J. B., Mandera, P., Keuleers, E., & Brysbaert, M. (2014). SUBTLEX-UK: A new and "
     "improved word frequency database for British English. Quarterly Journal of Experimental Psychology, 67(6), "
     "1176–1190.",
