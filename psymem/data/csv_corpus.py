@@ -181,14 +181,15 @@ def _check_columns(cells: pd.DataFrame, path: Path, settings: Settings, *, sever
     if not settings.averaged and not several:
         needed.append("subject")
     has = [str(c) for c in cells.columns]
-    for name in [*dict.fromkeys(settings.given(n) for n in needed), *settings.keep]:
+    ours = {settings.given(n): n for n in needed} | {n: n for n in settings.keep}
+    for name, meaning in ours.items():
         if name and name not in has:
-            advice = f"(columns of {path}) "
+            advice = f"These are the columns of {path}. "
             if name == "subject":
                 advice += "Averages over readers have none: say averaged=True (--averaged). "
-            raise UnknownNameError(
-                "column", name, has, advice + "Other names can be given: --columns word=WORD."
-            )
+            if name not in settings.keep:
+                advice += f"Say which column it is: --columns {meaning}=COLUMN."
+            raise UnknownNameError("column", name, has, advice.rstrip())
     measures = [m for m in (*DURATIONS, *COUNTS) if settings.given(m) in has]
     if not any(m in DURATIONS for m in measures):
         raise DataError(

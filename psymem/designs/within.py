@@ -83,7 +83,7 @@ def check_property(scores: pd.DataFrame, column: str, attraction: bool) -> None:
         )
     if column not in scores.columns:
         raise UnknownNameError(
-            "property of the items", column, map(str, scores.columns), "(columns of the items)"
+            "property of the items", column, map(str, scores.columns), "These are the columns of the items."
         )
     items = scores[["item", column]].drop_duplicates()
     changing = items.loc[items["item"].duplicated(), "item"]

@@ -100,8 +100,7 @@ def test_other_endings_write_other_formats(table, tmp_path, ending, start):
         (
             ["-f", "surprisl ~ attraction + (1|item)"],
             "psymem: There is no column called 'surprisl'. Did you mean 'surprisal'? Known: attraction, "
-            "item, surprisal. (columns of "
-            "the table)\n",
+            "item, surprisal. These are the columns of the table.\n",
         ),
         (
             ["-f", "surprisal ~ attraction + (1|item"],

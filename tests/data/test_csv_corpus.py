@@ -107,9 +107,25 @@ def test_averages_have_no_reader(table):
     assert corpus.words["gpt2"].tolist() == [1.25, 7.0]
     message = refused(path, UnknownNameError)
     assert message == (
-        "There is no column called 'subject'. Known: gaze_duration, gpt2, text_id, word, word_id. (columns of "
-        f"{path}) Averages over readers have none: say averaged=True (--averaged). Other names can be given: "
-        "--columns word=WORD."
+        "There is no column called 'subject'. Known: gaze_duration, gpt2, text_id, word, word_id. These are the columns "
+        f"of {path}. Averages over readers have none: say averaged=True (--averaged). Say which column it is: "
+        "--columns subject=COLUMN."
+    )
+
+
+def test_a_missing_column_is_named_in_the_advice(table):
+    path = table("subject,passage,word,gaze_duration\ns1,A,Null,210\n")
+    assert refused(path, UnknownNameError) == (
+        "There is no column called 'text_id'. Known: gaze_duration, passage, subject, word. These are the columns "
+        f"of {path}. Say which column it is: --columns text_id=COLUMN."
+    )
+
+
+def test_a_column_to_keep_has_no_other_name(table):
+    path = table("subject,text_id,word,gaze_duration\ns1,A,Null,210\n")
+    assert refused(path, UnknownNameError, keep=["gpt2"]) == (
+        "There is no column called 'gpt2'. Known: gaze_duration, subject, text_id, word. These are the columns "
+        f"of {path}."
     )
 
 

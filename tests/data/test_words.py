@@ -100,5 +100,5 @@ def test_a_missing_column_offers_near_names(file):
     with pytest.raises(UnknownNameError) as caught:
         words_from_table(path)
     assert str(caught.value) == (
-        f"There is no column called 'word'. Did you mean 'words'? Known: text_id, words. (columns of {path})"
+        f"There is no column called 'word'. Did you mean 'words'? Known: text_id, words. These are the columns of {path}."
     )
