@@ -54,8 +54,11 @@ def unit(measure: str) -> str:
 
 
 def in_words(response: str) -> str:
-    """Name of a column of reading times: "gaze duration", "self-paced reading time"."""
-    return response.replace("_", " ").replace("self paced", "self-paced")
+    """Name of a column of reading times: "gaze duration", "go-past time", "self-paced reading time"."""
+    hyphened = response
+    for compound in ("self_paced", "go_past", "right_bounded", "first_run"):
+        hyphened = hyphened.replace(compound, compound.replace("_", "-"))
+    return hyphened.replace("_", " ")
 
 
 def number(value: float, digits: int = 3) -> str:

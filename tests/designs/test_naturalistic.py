@@ -18,6 +18,7 @@ from psymem.designs.study_result import ReadingStudy
 from psymem.designs.study_scores import ScoringPlan
 from psymem.designs.study_settings import StudySettings
 from psymem.designs.study_wording import methods_paragraph
+from psymem.designs.wording import in_words
 from psymem.errors import DataError, ModelError, UnknownNameError
 
 SETTINGS = StudySettings(folds=3, permutations=200)
@@ -405,3 +406,17 @@ def test_settings_that_mean_nothing(options, message):
     with pytest.raises(DataError) as caught:
         StudySettings(**options)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("column", "name"),
+    [
+        ("go_past_time", "go-past time"),
+        ("right_bounded_time", "right-bounded time"),
+        ("first_run_dwell_time", "first-run dwell time"),
+        ("self_paced_reading_time", "self-paced reading time"),
+        ("gaze_duration", "gaze duration"),
+    ],
+)
+def test_compounds_have_their_hyphen(column, name):
+    assert in_words(column) == name
