@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -55,10 +56,7 @@ def unit(measure: str) -> str:
 
 def in_words(response: str) -> str:
     """Name of a column of reading times: "gaze duration", "go-past time", "self-paced reading time"."""
-    hyphened = response
-    for compound in ("self_paced", "go_past", "right_bounded", "first_run"):
-        hyphened = hyphened.replace(compound, compound.replace("_", "-"))
-    return hyphened.replace("_", " ")
+    return re.sub("(self|go|right|first)_(paced|past|bounded|run)", r"\1-\2", response).replace("_", " ")
 
 
 def number(value: float, digits: int = 3) -> str:
