@@ -6,6 +6,8 @@ from pathlib import Path
 
 import typer
 
+from psymem.cli import train_fixation_predictor, train_gated
+
 PRECISIONS = "auto, bf16 or fp32"
 
 
@@ -17,6 +19,8 @@ def register(app: typer.Typer) -> None:
     app.add_typer(train, name="train")
     train.command("cbr-rnn")(cbr_rnn)
     train.command("gpt2")(gpt2)
+    train_gated.add(train)
+    train_fixation_predictor.add(train)
 
 
 def cbr_rnn(

@@ -204,7 +204,7 @@ class GatedLayer(nn.Module):
         state = self.zero_state(len(inputs)) if state is None else state
         weights = (self.input_weight, self.recurrent_weight, self.input_bias, self.recurrent_bias)
         if self.components == 1 and freeze is None and self._is_torchs():
-            return fused_states(self.cell, inputs, state, weights)
+            return fused_states(self.cell, inputs, state, weights, compute or inputs.dtype)
         if self.cell != "gru":
             return recurrent_states(
                 inputs,

@@ -25,7 +25,9 @@ State = tuple[Tensor, Tensor | None]
 Weights = tuple[Tensor, Tensor, Tensor, Tensor]
 
 
-def fused_states(cell: str, inputs: Tensor, state: State, weights: Weights) -> tuple[Tensor, State]:
+def fused_states(
+    cell: str, inputs: Tensor, state: State, weights: Weights, compute: torch.dtype = torch.float32
+) -> tuple[Tensor, State]:
     """Run one ordinary layer (K = 1) by torch's own nn.RNN, nn.LSTM or nn.GRU.
 
     Parameters
@@ -36,15 +38,23 @@ def fused_states(cell: str, inputs: Tensor, state: State, weights: Weights) -> t
         (B, T, n_inputs), and h and c (B, 1, d).
     weights
         W (1, n_inputs, blocks d), U (1, d, blocks d), and the two biases (1, blocks d).
+    compute
+        Precision of the whole computation.
 
     Returns
     -------
     tuple
-        (B, T, 1, d) h_t, and the last state.
+        (B, T, 1, d) h_t in the precision of the inputs, and the last state.
     """
-    hidden, memory = (None if s is None else s.transpose(0, 1).contiguous() for s in state)  # (1, B, d)
+    kind = inputs.dtype
+    hidden, memory = (
+        None if s is None else s.transpose(0, 1).to(compute).contiguous() for s in state
+    )  # (1, B, d)
     assert hidden is not None
-    flat = _in_one_piece([weights[0][0].T, weights[1][0].T, weights[2][0], weights[3][0]])
+    inputs = inputs.to(compute)
+    flat = _in_one_piece(
+        [w.to(compute) for w in (weights[0][0].T, weights[1][0].T, weights[2][0], weights[3][0])]
+    )
     shared = (
         flat,
         True,
@@ -56,9 +66,9 @@ def fused_states(cell: str, inputs: Tensor, state: State, weights: Weights) -> t
     )  # biases, layers, dropout, training, directions, batch first
     if memory is not None:
         out, last, last_memory = torch.lstm(inputs, (hidden, memory), *shared)
-        return out[:, :, None], (last.transpose(0, 1), last_memory.transpose(0, 1))
+        return out[:, :, None].to(kind), (last.transpose(0, 1).to(kind), last_memory.transpose(0, 1).to(kind))
     out, last = (torch.gru if cell == "gru" else torch.rnn_tanh)(inputs, hidden, *shared)
-    return out[:, :, None], (last.transpose(0, 1), None)
+    return out[:, :, None].to(kind), (last.transpose(0, 1).to(kind), None)
 
 
 def _in_one_piece(weights: list[Tensor]) -> list[Tensor]:

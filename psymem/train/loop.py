@@ -53,6 +53,8 @@ class LoopSettings:
         "adam", or "sgd": Nesterov momentum 0.9, as in the released code of Timkey & Linzen.
     learning_rate, clip
         Peak learning rate; bound on the gradient's norm.
+    beta2
+        Adam's decay of squared gradients.
     schedule
         "linear" (warm-up, then linearly to 0 at `max_tokens`) or "plateau" (times `plateau_factor` when held-out
         surprisal did not improve for more than `plateau_patience` validations).
@@ -69,6 +71,7 @@ class LoopSettings:
     max_tokens: int = 30_000_000
     optimizer: str = "adam"
     learning_rate: float = 2e-3
+    beta2: float = 0.98
     clip: float = 1.0
     schedule: str = "linear"
     warmup_steps: int = 200
@@ -207,7 +210,7 @@ class _Run:
         if isinstance(self.schedule, PlateauSchedule):
             self.schedule.observe(nats)
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        self.progress.validation(at.step, at.tokens, nats, perplexity(nats), memory)
+        self.progress.validation(at.step, at.tokens, nats, perplexity(min(nats, 50.0)), memory)
 
 
 def make_optimizer(settings: LoopSettings, task: Any) -> torch.optim.Optimizer:
@@ -215,4 +218,4 @@ def make_optimizer(settings: LoopSettings, task: Any) -> torch.optim.Optimizer:
     parameters = [p for p in task.parameters() if p.requires_grad]
     if settings.optimizer == "sgd":
         return torch.optim.SGD(parameters, settings.learning_rate, momentum=0.9, nesterov=True)
-    return torch.optim.Adam(parameters, settings.learning_rate, betas=(0.9, 0.98), fused=True)
+    return torch.optim.Adam(parameters, settings.learning_rate, betas=(0.9, settings.beta2), fused=True)

@@ -39,6 +39,8 @@ class Progress:
         Whether to keep stderr silent.
     """
 
+    columns: tuple[str, ...] = COLUMNS
+
     def __init__(self, out: Path, max_tokens: int, every: int, quiet: bool = False) -> None:
         self.path, self.max_tokens, self.every, self.quiet = (
             out / "training_log.csv",
@@ -54,7 +56,7 @@ class Progress:
         self.began = self.since = time.monotonic()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if not self.path.exists():
-            self._append(dict.fromkeys(COLUMNS), header=True)
+            self._append(dict.fromkeys(self.columns), header=True)
         if tokens:
             self._say(f"resumed after {tokens:,} tokens")
 
@@ -65,7 +67,11 @@ class Progress:
             return
         now = time.monotonic()
         self.speed = self.words / (now - self.since)
-        mean = self.nats / self.words
+        self._interval(step, tokens, self.nats / self.words, rate)
+        self.nats, self.words, self.since = 0.0, 0, now
+
+    def _interval(self, step: int, tokens: int, mean: float, rate: float) -> None:
+        """Write the line of an interval with this mean loss."""
         left = max(0, self.max_tokens - tokens) / self.speed / 60
         self._append(
             {
@@ -75,14 +81,13 @@ class Progress:
                 "train_perplexity": round(perplexity(min(mean, 50)), 2),
                 "tokens_per_second": round(self.speed),
                 "learning_rate": rate,
-                "minutes": round((now - self.began) / 60, 2),
+                "minutes": round((time.monotonic() - self.began) / 60, 2),
             }
         )
         self._say(
             f"step {step:,}  {tokens / 1e6:.2f} of {self.max_tokens / 1e6:.2f} M tokens  loss {mean:.3f} nats  "
             f"perplexity {perplexity(min(mean, 50)):.1f}  {self.speed:,.0f} tokens/s  {left:.0f} min left"
         )
-        self.nats, self.words, self.since = 0.0, 0, now
 
     def validation(self, step: int, tokens: int, nats: float, ppl: float, memory: float) -> None:
         """Write a line about held-out text."""
@@ -100,7 +105,7 @@ class Progress:
 
     def _append(self, row: dict, header: bool = False) -> None:
         with self.path.open("a", encoding="utf-8", newline="") as file:
-            writer: csv.DictWriter = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            writer: csv.DictWriter = csv.DictWriter(file, self.columns, lineterminator="\n")
             if header:
                 writer.writeheader()
             else:

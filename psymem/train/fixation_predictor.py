@@ -1,0 +1,287 @@
+"""Training a fixed fixation predictor: reading corpus in, a folder that fixation-guided models use out.
+
+"Longer Fixations, More Computation" (Findings of EMNLP 2023), section 4.1, with its released program: levels 0..11 of
+mean total reading time, a quarter of the sentences for the test, squared error, Adam with 1e-3, batches of 32
+sentences, 50 epochs. Unlike there, the epoch is chosen on a tenth of the training sentences (not on the test), and the
+errors are means over all test tokens. Of the words that the training sentences have once, a half are read as unknown,
+so that there is an estimate for unknown words. Sentences are read from zero state after BOS.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+
+from psymem.data.corpus import Corpus
+from psymem.data.fixation_levels import LEVELS, LevelledSentence, check_levels, levelled_sentences
+from psymem.errors import TrainingError
+from psymem.models.fixation_checkpoint import save_predictor
+from psymem.models.fixation_predictor import FixedFixationPredictor
+from psymem.models.word_tokenizer import BOS_ID, NUM, NUM_ID, PAD_ID, UNK_ID, build_tokenizer, split_words
+from psymem.train import checkpointing
+from psymem.train.fixation_progress import ErrorProgress
+from psymem.train.loop import LoopSettings, train
+from psymem.train.word_vectors import fill_embedding
+
+VALIDATION_SHARE = 0.1
+"""Of the training sentences, to choose the epoch."""
+
+
+@dataclass(frozen=True)
+class PredictorSettings:
+    """A fixation predictor and how it is trained.
+
+    Parameters
+    ----------
+    width, embedding_width, dropout
+        Of the LSTM, of the word vectors, and after both.
+    levels
+        K, how many of the 12 levels are told apart.
+    punctuation_level
+        Level of tokens without letter or digit, 0 to 11 (1 in the released program).
+    test_share
+        Share of the sentences that are for the test.
+    epochs, batch_sentences, learning_rate
+        Length of training, size of a batch, rate of Adam.
+    embeddings
+        File of word vectors to start from.
+    seed
+        Decides the split, the first weights, order and dropout.
+    """
+
+    width: int = 100
+    embedding_width: int = 100
+    dropout: float = 0.5
+    levels: int = LEVELS
+    punctuation_level: int = 0
+    test_share: float = 0.25
+    epochs: int = 50
+    batch_sentences: int = 32
+    learning_rate: float = 1e-3
+    embeddings: Path | None = None
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse settings that cannot work, in words."""
+        check_levels(self.levels)
+        for name in ("width", "embedding_width", "epochs", "batch_sentences"):
+            if getattr(self, name) < 1:
+                raise TrainingError(
+                    f"--{name.replace('_', '-')} has to be at least 1, not {getattr(self, name)}."
+                )
+        if not 0 < self.test_share < 1:
+            raise TrainingError(f"--test-share has to be between 0 and 1, not {self.test_share}.")
+
+
+@dataclass(frozen=True)
+class LevelBatch:
+    """(B, T) inputs with their levels, NaN where there is none (padding, words without data)."""
+
+    inputs: Tensor
+    levels: Tensor
+
+    @property
+    def n_targets(self) -> int:
+        """Tokens with a level."""
+        return int((~self.levels.isnan()).sum())
+
+
+class PredictorTask(nn.Module):
+    """A predictor with its data; a Task for the training loop.
+
+    Parameters
+    ----------
+    settings
+        Predictor and training.
+    tokenizer
+        Words it knows.
+    sentences
+        "train" and "validation".
+    """
+
+    def __init__(
+        self, settings: PredictorSettings, tokenizer: Tokenizer, sentences: dict[str, list[LevelledSentence]]
+    ) -> None:
+        super().__init__()
+        torch.manual_seed(settings.seed)
+        self.settings = settings
+        self.model = FixedFixationPredictor(
+            tokenizer.get_vocab_size(),
+            width=settings.width,
+            embedding_width=settings.embedding_width,
+            dropout=settings.dropout,
+        )
+        if settings.embeddings is not None:
+            fill_embedding(self.model.embedding.weight, tokenizer.get_vocab(), settings.embeddings)
+        self.encoded = {
+            name: [(encode(s.tokens, tokenizer), s.levels) for s in part] for name, part in sentences.items()
+        }
+
+    def plan(self, epoch: int) -> list[np.ndarray]:
+        """Sentence numbers of each batch."""
+        order = np.random.default_rng([self.settings.seed, epoch]).permutation(len(self.encoded["train"]))
+        size = self.settings.batch_sentences
+        return [order[i : i + size] for i in range(0, len(order), size)]
+
+    def batch(self, handle: np.ndarray) -> LevelBatch:
+        """Lay out one planned batch."""
+        return lay_out([self.encoded["train"][i] for i in handle])
+
+    def forward(self, batch: LevelBatch, step: int) -> tuple[Tensor, float]:
+        """Return the mean squared error, to minimise and to show."""
+        error = _errors(self.model.train(), batch).square().mean()
+        return error, float(error.detach())
+
+    def validate(self) -> float:
+        """Mean squared error on the validation sentences."""
+        return float(self.errors(self.encoded["validation"]).square().mean())
+
+    def errors(self, encoded: list[tuple[np.ndarray, np.ndarray]]) -> Tensor:
+        """(n,) estimate minus level of every token that has a level."""
+        self.model.eval()
+        with torch.inference_mode():
+            starts = range(0, len(encoded), 256)
+            return torch.cat([_errors(self.model, lay_out(encoded[i : i + 256])) for i in starts])
+
+
+def _errors(model: FixedFixationPredictor, batch: LevelBatch) -> Tensor:
+    estimate, _ = model(batch.inputs)
+    known = ~batch.levels.isnan()
+    return estimate[known] - batch.levels[known]
+
+
+def encode(tokens: Sequence[str], tokenizer: Tokenizer) -> np.ndarray:
+    """Return (n,) ids of tokens; those not in the vocabulary are unknown."""
+    ids = (tokenizer.token_to_id(t) for t in tokens)
+    return np.array([UNK_ID if i is None else i for i in ids], np.int64)
+
+
+def lay_out(sentences: Sequence[tuple[np.ndarray, np.ndarray]]) -> LevelBatch:
+    """Lay out (ids, levels) of sentences: BOS first, padded on the right."""
+    longest = 1 + max(len(ids) for ids, _ in sentences)
+    inputs = np.full((len(sentences), longest), PAD_ID, np.int64)
+    levels = np.full((len(sentences), longest), np.nan, np.float32)
+    inputs[:, 0] = BOS_ID
+    for row, (ids, level) in enumerate(sentences):
+        inputs[row, 1 : len(ids) + 1], levels[row, 1 : len(ids) + 1] = ids, level
+    return LevelBatch(torch.from_numpy(inputs), torch.from_numpy(levels))
+
+
+def train_fixation_predictor(
+    corpus: Corpus, settings: PredictorSettings, out: Path, *, threads: int = 0, quiet: bool = False
+) -> Path:
+    """Train a predictor on a reading corpus and write ``out/model``; resumes an interrupted run in `out`.
+
+    Returns
+    -------
+    pathlib.Path
+        The folder for ``--predictor``; its card has the errors on the test sentences.
+
+    Raises
+    ------
+    DataError
+        If the corpus has no total reading times, or they are out of range.
+    TrainingError
+        If there are too few sentences, `out` holds another run, or the loss stops being finite.
+    """
+    if threads:
+        torch.set_num_threads(threads)
+    out = Path(out)
+    sentences = levelled_sentences(
+        corpus, split_words, k=settings.levels, punctuation_level=settings.punctuation_level
+    )
+    parts = split_sentences(sentences, settings.test_share, settings.seed)
+    tokenizer = build_tokenizer(known_words(parts["train"], settings.seed))
+    task = PredictorTask(settings, tokenizer, parts)
+    per_epoch = sum(int((~np.isnan(s.levels)).sum()) for s in parts["train"])
+    loop = LoopSettings(
+        max_tokens=settings.epochs * per_epoch,
+        learning_rate=settings.learning_rate,
+        beta2=0.999,
+        clip=5.0,
+        schedule="plateau",
+        plateau_patience=settings.epochs,
+        stop_after=settings.epochs,
+        validate_every=per_epoch,
+        seed=settings.seed,
+    )
+    said = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(settings).items() if v is not None}
+    facts = {"corpus": corpus.name, "sentences": len(sentences), "tokens": per_epoch}
+    progress = ErrorProgress(out, loop.max_tokens, loop.log_every, quiet)
+    at = train(task, loop, out, {"data": facts, "predictor": said}, progress)  # type: ignore[arg-type]
+    checkpointing.load_best(out, task)
+    if not any(NUM in s.tokens for s in parts["train"]):
+        with torch.no_grad():  # numerals are unknown words to a corpus without any
+            task.model.embedding.weight[NUM_ID] = task.model.embedding.weight[UNK_ID]
+    card = {
+        "title": f"Fixation predictor, LSTM {settings.width} wide",
+        "source": "Longer Fixations, More Computation (Findings of EMNLP 2023)",
+        "trained_on": str(corpus.card.get("title", corpus.name)),
+        "sentences": {name: len(part) for name, part in parts.items()},
+        "epochs": at.epoch + 1,
+        **test_errors(task, tokenizer, parts),
+        "settings": said,
+    }
+    return save_predictor(task.model, tokenizer, out / "model", card)
+
+
+def test_errors(
+    task: PredictorTask, tokenizer: Tokenizer, parts: dict[str, list[LevelledSentence]]
+) -> dict[str, Any]:
+    """Return errors on the 12-level scale, means over test tokens, and those of always giving the mean level."""
+    errors = task.errors([(encode(s.tokens, tokenizer), s.levels) for s in parts["test"]])
+    levels = np.concatenate([s.levels for s in parts["test"]])
+    constant = np.nanmean(np.concatenate([s.levels for s in parts["train"]]))
+    tokens = [t for s in parts["test"] for t in s.tokens]
+    unseen = sum(tokenizer.token_to_id(t) is None for t in tokens)
+    return {
+        "test_tokens": len(errors),
+        "test_l1": round(float(errors.abs().mean()), 4),
+        "test_mse": round(float(errors.square().mean()), 4),
+        "test_l1_of_mean_level": round(float(np.nanmean(np.abs(levels - constant))), 4),
+        "test_mse_of_mean_level": round(float(np.nanmean((levels - constant) ** 2)), 4),
+        "test_unseen_share": round(unseen / len(tokens), 4),
+    }
+
+
+def split_sentences(
+    sentences: Sequence[LevelledSentence], test_share: float, seed: int
+) -> dict[str, list[LevelledSentence]]:
+    """Return "train", "validation" and "test" sentences; those without any level are left out.
+
+    Raises
+    ------
+    TrainingError
+        If one part would be empty.
+    """
+    usable = [s for s in sentences if not np.isnan(s.levels).all()]
+    order = np.random.default_rng([seed, 5]).permutation(len(usable))
+    n_test = int(len(usable) * test_share)
+    n_validation = max(1, round((len(usable) - n_test) * VALIDATION_SHARE))
+    cuts = {
+        "test": order[:n_test],
+        "validation": order[n_test : n_test + n_validation],
+        "train": order[n_test + n_validation :],
+    }
+    if not all(len(part) for part in cuts.values()):
+        raise TrainingError(
+            f"The corpus has {len(usable)} sentence(s) with total reading times, too few for training, validation and "
+            "test."
+        )
+    return {name: [usable[i] for i in np.sort(part)] for name, part in cuts.items()}
+
+
+def known_words(sentences: Sequence[LevelledSentence], seed: int) -> list[str]:
+    """Return the vocabulary: words of two occurrences or more, and half of the others, by frequency."""
+    counts = Counter(t for s in sentences for t in s.tokens)
+    words = sorted(counts, key=lambda w: (-counts[w], w))
+    kept = np.random.default_rng([seed, 6]).random(len(words)) > 0.5
+    return [w for w, keep in zip(words, kept, strict=True) if counts[w] > 1 or keep]

@@ -1,0 +1,48 @@
+"""Progress of a run whose loss is a squared error, not a surprisal."""
+
+from __future__ import annotations
+
+import time
+
+from psymem.train.progress import Progress
+
+
+class ErrorProgress(Progress):
+    """As :class:`~psymem.train.progress.Progress`, with mean squared errors in ``training_log.csv``."""
+
+    columns = (
+        "step",
+        "tokens",
+        "train_squared_error",
+        "validation_squared_error",
+        "tokens_per_second",
+        "learning_rate",
+        "peak_memory_mib",
+        "minutes",
+    )
+
+    def _interval(self, step: int, tokens: int, mean: float, rate: float) -> None:
+        self._append(
+            {
+                "step": step,
+                "tokens": tokens,
+                "train_squared_error": round(mean, 4),
+                "tokens_per_second": round(self.speed),
+                "learning_rate": rate,
+                "minutes": round((time.monotonic() - self.began) / 60, 2),
+            }
+        )
+        self._say(f"step {step:,}  squared error {mean:.3f}  {self.speed:,.0f} tokens/s")
+
+    def validation(self, step: int, tokens: int, nats: float, ppl: float, memory: float) -> None:
+        """Write a line about held-out sentences; `nats` is their mean squared error."""
+        self._append(
+            {
+                "step": step,
+                "tokens": tokens,
+                "validation_squared_error": round(nats, 5),
+                "peak_memory_mib": round(memory),
+                "minutes": round((time.monotonic() - self.began) / 60, 2),
+            }
+        )
+        self._say(f"step {step:,}  held-out squared error {nats:.3f}  peak memory {memory:,.0f} MiB")
