@@ -204,6 +204,11 @@ def check_same_rows(base: Fit, full: Fit) -> None:
             f"{len(theirs):,}, of which {common:,} are the same. Compare them on the rows where every variable of both "
             "is present (complete_rows in Python, --complete-rows on the command line)."
         )
+    if base.spec.weights != full.spec.weights:
+        raise FitError(
+            f"The models weight their rows differently ({base.spec.weights or 'not at all'}; "
+            f"{full.spec.weights or 'not at all'}), so their likelihoods differ in kind."
+        )
     if not np.array_equal(_data(base).response, _data(full).response):
         raise FitError(
             f"The models have different responses, so their likelihoods differ in kind: {base.formula}; {full.formula}."

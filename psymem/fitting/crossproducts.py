@@ -77,7 +77,7 @@ def make_blocks(terms: Sequence[RandomTerm]) -> list[Block]:
             slices.append((k, slice(start, start + len(term.names))))
             start += len(term.names)
         first = members[0][1]
-        alone = len(members) == 1 and first.names == ("(Intercept)",)
+        alone = len(members) == 1 and first.names == ("(Intercept)",) and bool((first.columns == 1.0).all())
         columns = None if alone else np.hstack([term.columns for _, term in members])
         blocks.append(Block(group, first.codes, first.levels, columns, tuple(slices)))
     return sorted(blocks, key=lambda block: -block.size)

@@ -93,6 +93,8 @@ class ModelData:
         Columns of the fixed part left out since others determine them.
     notes
         Plain sentences for the reader.
+    weights
+        Weight of each row; None where all count the same.
     """
 
     parsed: ParsedFormula
@@ -109,6 +111,7 @@ class ModelData:
     dropped_rows: Mapping[str, int] = field(default_factory=dict)
     dropped_columns: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    weights: np.ndarray | None = field(default=None, repr=False)
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -152,7 +155,7 @@ def build(frame: pd.DataFrame, spec: FitSpec) -> ModelData:
     """
     parsed = parse_formula(spec.formula)
     require_columns(frame, parsed.columns)
-    require_columns(frame, [*spec.levels, *spec.contrasts])
+    require_columns(frame, [*spec.levels, *spec.contrasts, *([spec.weights] if spec.weights else [])])
     notes: list[str] = []
     rows, dropped = np.arange(len(frame)), {}
     if spec.where:
@@ -169,7 +172,9 @@ def build(frame: pd.DataFrame, spec: FitSpec) -> ModelData:
         .set_axis(numbered[rows])
     )
     values, groups, response_values = _read(table, parsed, spec, notes)
-    complete, dropped[MISSING] = _complete(values, groups, response_values, spec)
+    weights = _weights(frame, spec, rows, numbered)
+    present = {} if weights is None else {str(spec.weights): Numbers(weights[:, None])}
+    complete, dropped[MISSING] = _complete({**present, **values}, groups, response_values, spec)
     memory = _memory(parsed, values, response_values, numbered[rows])
     rows = rows[complete]
     columns = Columns(
@@ -201,7 +206,17 @@ def build(frame: pd.DataFrame, spec: FitSpec) -> ModelData:
         dropped_rows={reason: count for reason, count in dropped.items() if count},
         dropped_columns=tuple(lost),
         notes=tuple(notes),
+        weights=None if weights is None else weights[complete],
     )
+
+
+def _weights(frame: pd.DataFrame, spec: FitSpec, rows: np.ndarray, numbered: np.ndarray) -> np.ndarray | None:
+    """Return the weights of the selected rows, if there are any."""
+    if spec.weights is None:
+        return None
+    from psymem.fitting.weights import read_weights
+
+    return read_weights(frame[spec.weights].iloc[rows], numbered[rows])
 
 
 def _read(

@@ -26,6 +26,7 @@ def fit(
     confidence: float = 0.95,
     intervals: str = "wald",
     group: str | None = None,
+    weights: str | None = None,
 ) -> Fit:
     """Fit `formula` to the rows of `frame`.
 
@@ -55,6 +56,8 @@ def fit(
         ``"wald"`` or ``"profile"``.
     group
         Grouping column of a GEE (engine ``statsmodels``).
+    weights
+        Column of weights, for rows that are averages: the residual variance of a row is sigma^2 / weight.
 
     Returns
     -------
@@ -86,6 +89,7 @@ def fit(
         confidence=confidence,
         intervals=intervals,
         group=group,
+        weights=weights,
     )
     return fit_spec(frame, spec)
 

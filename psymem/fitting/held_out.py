@@ -51,6 +51,7 @@ def training_rows(data: ModelData, rows: np.ndarray) -> ModelData:
         response=data.response[rows],
         fixed=fixed,
         random=tuple(_reduced(term, rows) for term in data.random),
+        weights=None if data.weights is None else data.weights[rows],
     )
 
 
@@ -86,7 +87,8 @@ def log_likelihood(fit: Fit, data: ModelData, rows: np.ndarray) -> np.ndarray:
         mean, variance = mean + shift, variance + spread
     response = data.response[rows]
     if fit.spec.family == "gaussian":
-        return stats.norm.logpdf(response, mean, np.sqrt(variance + fit.sigma**2))
+        residual = fit.sigma**2 / (1.0 if data.weights is None else data.weights[rows])
+        return stats.norm.logpdf(response, mean, np.sqrt(variance + residual))
     return _integrated(response, mean, np.sqrt(variance), fit.spec.family)
 
 

@@ -121,15 +121,16 @@ def to_r(fit: Fit, table: str) -> str:
 
 def _r_call(fit: Fit) -> str:
     formula = fit.spec.formula.replace("**", "^")
+    given = f", weights = d[[{json.dumps(fit.spec.weights)}]]" if fit.spec.weights else ""
     if not fit.n_groups:
         return (
-            f"lm({formula}, data = d)"
+            f"lm({formula}, data = d{given})"
             if fit.spec.family == "gaussian"
             else f"glm({formula}, data = d, family = {fit.spec.family})"
         )
     if fit.spec.family != "gaussian":
         return f"glmer({formula}, data = d, family = {fit.spec.family})"
-    return f"lmer({formula}, data = d, REML = {'TRUE' if fit.spec.reml else 'FALSE'})"
+    return f"lmer({formula}, data = d, REML = {'TRUE' if fit.spec.reml else 'FALSE'}{given})"
 
 
 def _r_contrast(contrast: Contrast, n_levels: int) -> str:

@@ -41,6 +41,8 @@ class FitSpec:
         ``wald`` (estimate +- t quantile x SE) or ``profile`` (likelihood).
     group
         Grouping column of a GEE; only engine ``statsmodels`` uses it.
+    weights
+        Column of weights: a row's residual variance is sigma^2 / weight, as in R. Only engine ``profiled``.
     """
 
     formula: str
@@ -53,6 +55,7 @@ class FitSpec:
     confidence: float = 0.95
     intervals: str = "wald"
     group: str | None = None
+    weights: str | None = None
 
     def __post_init__(self) -> None:
         if self.family not in FAMILIES:
@@ -81,6 +84,7 @@ class FitSpec:
             "confidence": self.confidence,
             "intervals": self.intervals,
             "group": self.group,
+            "weights": self.weights,
         }
 
 

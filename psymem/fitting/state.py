@@ -134,12 +134,14 @@ class ProfiledState:
 
     def fitted(self) -> np.ndarray:
         """Return fitted values with random effects."""
-        found = self.data.fixed @ self.beta
+        found = np.zeros(len(self.data.response))
         for block, modes in zip(self.criterion.products.blocks, self.modes, strict=True):
             for k in range(block.width):
                 own = modes[block.codes, k]
                 found += own if block.columns is None else own * block.columns[:, k]
-        return found
+        if self.data.weights is not None:  # the blocks hold columns times the root of the weights
+            found /= np.sqrt(self.data.weights)
+        return self.data.fixed @ self.beta + found
 
     def residuals(self) -> np.ndarray:
         """Return response minus fitted values."""

@@ -39,6 +39,7 @@ def _heading(fit: Fit) -> str:
     else:
         kind = f"Linear mixed model fitted by {'REML' if spec.reml else 'maximum likelihood'}"
     lines = [f"{kind} [engine: {fit.engine}]", f"Formula: {spec.formula}"]
+    lines += [f"Weights: {spec.weights}"] if spec.weights else []
     if spec.where:
         lines.append(f"   Rows: {spec.where}")
     for reason, count in fit.dropped_rows.items():

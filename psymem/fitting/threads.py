@@ -21,9 +21,14 @@ if TYPE_CHECKING:
 
 def run_engine(spec: FitSpec, data: ModelData) -> Fit:
     """Fit matrices that exist already with the engine that `spec` names."""
+    engine = ENGINES.load(spec.engine)
     with one_thread():
-        fitted: Fit = ENGINES.load(spec.engine)(spec, data)
-    return fitted
+        if data.weights is None:
+            fitted: Fit = engine(spec, data)
+            return fitted
+        from psymem.fitting.weights import unweighted_fit, weighted
+
+        return unweighted_fit(engine(spec, weighted(spec, data)), data)
 
 
 def one_thread() -> AbstractContextManager[Any]:
