@@ -32,7 +32,9 @@ def _add(app: typer.Typer, name: str, title: str) -> None:
         ),
         row: list[str] = typer.Option([], help="Model of the table to train; repeatable; default: all."),
         seeds: str = typer.Option("1-3", help="Seeds, such as 1-3 or 1,4."),
-        parameters: str = typer.Option("1M", help="Weights of each model besides the embedding; sets widths."),
+        parameters: str = typer.Option(
+            "1M", help="Weights of each model besides the embedding; sets widths."
+        ),
         preset: str = typer.Option("paper", help="Recipe: paper, or sentences; see psymem train lstm."),
         max_tokens: int = typer.Option(0, help="Words to train on, repetitions counted; 0: by --epochs."),
         epochs: int | None = typer.Option(None, help=f"Passes over the text; {BY_PRESET}: 50, 1."),

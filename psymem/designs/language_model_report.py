@@ -17,7 +17,10 @@ from psymem.errors import TrainingError
 from psymem.outputs import plain, write_json, write_table, write_text
 from psymem.units import perplexity
 
-LABELS = {"causal": "every model looks back only", "not": "NOT CAUSAL: durations are normalised over later words too"}
+LABELS = {
+    "causal": "every model looks back only",
+    "not": "NOT CAUSAL: durations are normalised over later words too",
+}
 
 
 @dataclass(frozen=True)
@@ -170,7 +173,14 @@ def _rows_as_text(result: TableResult) -> str:
 def orderings_as_text(result: TableResult) -> str:
     """Return a Markdown table of the orderings and their verdicts."""
     labels = {row.name: row.label for row in result.table.rows}
-    head = ["published as better", "than", "ratio of perplexities", "95% interval", "published ratio", "verdict"]
+    head = [
+        "published as better",
+        "than",
+        "ratio of perplexities",
+        "95% interval",
+        "published ratio",
+        "verdict",
+    ]
     lines = [_line(head), _line(["---"] * len(head))]
     for row in result.orderings.to_dict("records"):
         published = f"{row['published_ratio']:.3f} ({row['published_size']})"

@@ -66,7 +66,9 @@ class RunSettings:
                 "models on."
             )
         if set(map(Path.resolve, self.test)) & {p.resolve() for p in (*self.text, *self.held_out)}:
-            raise TrainingError("--test names text that --text or --held-out names too; give text of its own.")
+            raise TrainingError(
+                "--test names text that --text or --held-out names too; give text of its own."
+            )
         if bool(self.fixation_corpus) != (self.fixation_data is not None):
             raise TrainingError("--fixation-corpus and --fixation-data go together.")
 
@@ -136,6 +138,8 @@ def _folder(out: Path, row: TableRow, seed: int) -> Path:
 def _finish(row: TableRow, settings: RunSettings, seed: int, out: Path, say: Callable[[str], None]) -> None:
     """Train one model unless that is done, and write its outcome."""
     from psymem.checkpoints import CARD, read_card
+    from psymem.models.gated_settings import GatedSettings
+    from psymem.models.parameter_count import count_parameters
     from psymem.train.gated_options import run_from_options
     from psymem.train.gated_testing import surprisal_of_files
 
@@ -157,7 +161,7 @@ def _finish(row: TableRow, settings: RunSettings, seed: int, out: Path, say: Cal
         "perplexity_known": found.perplexity_known,
         "unknown_share": found.unknown_share,
         "n_predictions": found.n,
-        "parameters": card["parameters_without_embedding"],
+        "parameters": count_parameters(GatedSettings(**card["network"])),
         "width": card["network"]["width"],
         "minutes": card["training_minutes"],
         **{k: card[k] for k in ("tokens_seen", "training_text_tokens", "causal")},
@@ -249,5 +253,5 @@ def _seeds(text: str) -> Iterator[int]:
 
 
 def plain_settings(settings: RunSettings) -> dict[str, Any]:
-    """RunSettings for a sidecar."""
-    return {**plain(asdict(settings))}
+    """RunSettings for JSON."""
+    return dict(plain(asdict(settings)))

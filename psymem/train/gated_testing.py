@@ -43,7 +43,9 @@ def surprisal_of_files(folder: Path, files: list[Path], longest: int = 64) -> He
     from psymem.models.storage import load_checkpoint
 
     stored = load_checkpoint(folder)
-    facts = {k: Path(v) if k in ("predictor", "embeddings") else v for k, v in stored.card["objective"].items()}
+    facts = {
+        k: Path(v) if k in ("predictor", "embeddings") else v for k, v in stored.card["objective"].items()
+    }
     objective = GatedObjective(**facts)
     text = encode_files(text_files(files), stored.tokenizer, longest - 1)
     rows = max(1, min(ROWS, len(text.ids) // (2 * objective.piece_length)))
