@@ -26,6 +26,7 @@ COMMANDS: tuple[str, ...] = (
     "power",
     "published_scores",
     "language_model_tables",
+    "sentiment_tables",
     "doctor",
 )
 """Command files in this folder, in the order in which ``psymem --help`` lists them."""
