@@ -13,7 +13,9 @@ def add(train: typer.Typer) -> None:
 
 
 def fixation_predictor(
-    corpus: str = typer.Option(..., help="Reading corpus with total reading times (see `psymem corpora list`)."),
+    corpus: str = typer.Option(
+        ..., help="Reading corpus with total reading times (see `psymem corpora list`)."
+    ),
     data: Path = typer.Option(..., help="Folder with the corpus's files."),
     out: Path = typer.Option(..., help="Folder of this run; the same folder resumes it."),
     levels: int = typer.Option(12, help="Levels to tell apart, a divisor of 12."),

@@ -32,9 +32,13 @@ def _command(family: str) -> Callable[..., None]:
     def command(
         text: list[Path] = typer.Option([], help="Text file (.txt, .txt.gz, .conllu) or folder; repeatable."),
         out: Path = typer.Option(..., help="Folder of this run; the same folder resumes it."),
+        again: list[Path] = typer.Option(
+            [], help="Text that each pass reads once more, each time it is named; needs --held-out."
+        ),
         held_out: list[Path] = typer.Option([], help="Text for validation; default: 1% of the sentences."),
         corpus_cache: Path | None = typer.Option(
-            None, help="Folder with the encoded text of several runs, or another run's; makes --text needless."
+            None,
+            help="Folder with the encoded text of several runs, or another run's; makes --text needless.",
         ),
         vocabulary_from: str = typer.Option("", help="Model whose vocabulary to use, such as cbr-rnn/1."),
         vocabulary_size: int = typer.Option(50_000, help="Most frequent words to know."),
@@ -44,7 +48,9 @@ def _command(family: str) -> Callable[..., None]:
         ),
         also_minimum_count: int = typer.Option(5, help="Occurrences that such a word needs there."),
         longest: int = typer.Option(64, help="Tokens per sentence at most, sentence start included."),
-        preset: str = typer.Option("sentences", help="sentences (as for the CBR-RNNs) or paper (FGP's recipe)."),
+        preset: str = typer.Option(
+            "sentences", help="sentences (as for the CBR-RNNs) or paper (FGP's recipe)."
+        ),
         batching: str | None = typer.Option(
             None, help="sentences, each by itself, or stream, with the state carried on; by --preset."
         ),
@@ -60,7 +66,9 @@ def _command(family: str) -> Callable[..., None]:
         embeddings: Path | None = typer.Option(None, help="Word vectors to start from, GloVe's text format."),
         components: int | None = typer.Option(None, help=f"Components of FGP; {PRESET}: 4, 12."),
         layers: int | None = typer.Option(None, help="Layers; default: 1, of FGL 3."),
-        embedding_dropout: float | None = typer.Option(None, help=f"Dropout of embeddings; {PRESET}: 0, 0.5."),
+        embedding_dropout: float | None = typer.Option(
+            None, help=f"Dropout of embeddings; {PRESET}: 0, 0.5."
+        ),
         layer_dropout: float | None = typer.Option(None, help=f"Dropout of layers; {PRESET}: 0, 0.25."),
         fixations: str = typer.Option(
             "adaptive", help="adaptive, fixed, full, random, random-by-type or frequency (FGP and FGL)."

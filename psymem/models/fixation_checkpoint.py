@@ -43,7 +43,9 @@ def save_predictor(
     """Write a trained predictor; each file whole or not at all, the card last."""
     folder = Path(folder)
     (folder / CARD).unlink(missing_ok=True)  # an interrupted rewrite must not meet the old checksums
-    weights = {name: w.detach().to("cpu", torch.float16).contiguous() for name, w in network.state_dict().items()}
+    weights = {
+        name: w.detach().to("cpu", torch.float16).contiguous() for name, w in network.state_dict().items()
+    }
     config = {
         "model_type": MODEL_TYPE,
         "vocab_size": network.embedding.num_embeddings,

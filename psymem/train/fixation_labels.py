@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from psymem.data.corpus import Corpus
-from psymem.data.fixation_levels import LevelledSentence, levelled_sentences
+from psymem.data.fixation_levels import levelled_sentences
 from psymem.errors import TrainingError
 from psymem.models.word_tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID, split_words
 

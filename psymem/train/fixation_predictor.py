@@ -202,17 +202,7 @@ def train_fixation_predictor(
     tokenizer = build_tokenizer(known_words(parts["train"], settings.seed))
     task = PredictorTask(settings, tokenizer, parts)
     per_epoch = sum(int((~np.isnan(s.levels)).sum()) for s in parts["train"])
-    loop = LoopSettings(
-        max_tokens=settings.epochs * per_epoch,
-        learning_rate=settings.learning_rate,
-        beta2=0.999,
-        clip=5.0,
-        schedule="plateau",
-        plateau_patience=settings.epochs,
-        stop_after=settings.epochs,
-        validate_every=per_epoch,
-        seed=settings.seed,
-    )
+    loop = _loop(settings, per_epoch)
     said = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(settings).items() if v is not None}
     facts = {"corpus": corpus.name, "sentences": len(sentences), "tokens": per_epoch}
     progress = ErrorProgress(out, loop.max_tokens, loop.log_every, quiet)
@@ -227,13 +217,28 @@ def train_fixation_predictor(
         "trained_on": str(corpus.card.get("title", corpus.name)),
         "sentences": {name: len(part) for name, part in parts.items()},
         "epochs": at.epoch + 1,
-        **test_errors(task, tokenizer, parts),
+        **errors_on_test(task, tokenizer, parts),
         "settings": said,
     }
     return save_predictor(task.model, tokenizer, out / "model", card)
 
 
-def test_errors(
+def _loop(settings: PredictorSettings, per_epoch: int) -> LoopSettings:
+    """Constant learning rate, a validation after each epoch, none too many."""
+    return LoopSettings(
+        max_tokens=settings.epochs * per_epoch,
+        learning_rate=settings.learning_rate,
+        beta2=0.999,
+        clip=5.0,
+        schedule="plateau",
+        plateau_patience=settings.epochs,
+        stop_after=settings.epochs,
+        validate_every=per_epoch,
+        seed=settings.seed,
+    )
+
+
+def errors_on_test(
     task: PredictorTask, tokenizer: Tokenizer, parts: dict[str, list[LevelledSentence]]
 ) -> dict[str, Any]:
     """Return errors on the 12-level scale, means over test tokens, and those of always giving the mean level."""

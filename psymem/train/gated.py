@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
+from psymem.errors import TrainingError
 from psymem.models.gated import RecurrentState
 from psymem.models.language_model import GatedLanguageModel
 from psymem.models.word_tokenizer import BOS_ID, EOS_ID, PAD_ID
@@ -60,6 +62,11 @@ class GatedTask(nn.Module):
         self.reading = reading_of(self.model, objective, texts["plain"], seed, fixations=fixations)
         self.validation = self.reading_of_held_out(texts["validation"])
         self.streams = objective.batching == "stream"
+        if self.streams and int(os.environ.get("WORLD_SIZE", 1)) > 1:
+            raise TrainingError(
+                "--batching stream trains in one process, since each row's state is carried on; use --batching "
+                "sentences with torchrun."
+            )
         self.sampler = None
         if objective.sampled_words:
             self.sampler = CompetitorSampler(counts, objective.sampled_words, never=(PAD_ID, BOS_ID))
@@ -119,9 +126,11 @@ class GatedTask(nn.Module):
     def refresh_statistics(self) -> None:
         """Set the mean and variance of raw durations to those of the training text without dropout.
 
-        One pass over the text, or over a part of REFRESH_TOKENS; nothing to do where durations are not normalised by running statistics.
+        One pass over the text, or over a part of REFRESH_TOKENS; nothing to do where durations are not
+        normalised by running statistics.
         """
-        if self.model.scale is None or self.model.scale.kind != "running":
+        scale = self.model.scale
+        if scale is None or scale.kind != "running":
             return
         network, state = self.model.eval(), None
         n = total = squares = 0.0
@@ -136,7 +145,7 @@ class GatedTask(nn.Module):
                 squares += float(words.square().sum())
                 if n >= REFRESH_TOKENS:
                     break
-        network.scale.set_statistics(total / n, squares / n - (total / n) ** 2)
+        scale.set_statistics(total / n, squares / n - (total / n) ** 2)
 
 
 class CarriedState(nn.Module):

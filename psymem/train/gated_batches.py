@@ -164,7 +164,9 @@ class StreamReading:
         """Lay out one piece."""
         (start, end), read = handle
         batch = piece(self.rows, start, end)
-        durations = None if self.levels is None else torch.from_numpy(self.levels[:, start:end].astype(np.int64))
+        durations = (
+            None if self.levels is None else torch.from_numpy(self.levels[:, start:end].astype(np.int64))
+        )
         fixations = None
         if read is not None and self.fixations is not None:
             fixations = stream_batch(self.fixations, len(self.rows), *read)

@@ -12,6 +12,7 @@ from psymem.models.word_tokenizer import BOS_ID, PAD_ID, UNK_ID
 from psymem.train.evaluation import ROWS_AT_ONCE, HeldOutSurprisal
 from psymem.train.gated_batches import SentenceReading, StreamReading
 
+
 def held_out(network: GatedLanguageModel, reading: SentenceReading | StreamReading) -> HeldOutSurprisal:
     """Return summed surprisal of a text cut into batches: by sentence, or as a stream with its state carried on.
 

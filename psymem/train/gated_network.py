@@ -112,7 +112,13 @@ def reading_of(
         tokens = BATCH_TOKENS if even else objective.batch_tokens
         return SentenceReading(text, tokens, seed, levels=levels, fixations=fixations)
     return StreamReading(
-        text, rows or objective.rows, objective.piece_length, seed, even=even, levels=levels, fixations=fixations
+        text,
+        rows or objective.rows,
+        objective.piece_length,
+        seed,
+        even=even,
+        levels=levels,
+        fixations=fixations,
     )
 
 

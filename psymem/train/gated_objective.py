@@ -156,7 +156,9 @@ class GatedObjective:
                 raise TrainingError(f"{_option(name)} has to be at least 1, not {getattr(self, name)}.")
         for name in ("embedding_dropout", "layer_dropout"):
             if not 0 <= getattr(self, name) < 1:
-                raise TrainingError(f"{_option(name)} has to be from 0 to below 1, not {getattr(self, name)}.")
+                raise TrainingError(
+                    f"{_option(name)} has to be from 0 to below 1, not {getattr(self, name)}."
+                )
         self._check_size()
         self._check_fixations()
 

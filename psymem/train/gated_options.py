@@ -9,8 +9,8 @@ from typing import Any
 from psymem.data.corpus import Corpus
 from psymem.errors import TrainingError
 from psymem.registry import CORPORA
-from psymem.train.gated_run import Length, train_gated
 from psymem.train.gated_objective import GATED_FAMILIES, PRESETS, GatedObjective, parse_count
+from psymem.train.gated_run import Length, train_gated
 from psymem.train.loop import LoopSettings
 from psymem.train.run import DataSettings
 from psymem.train.vocabulary import VocabularyRule
@@ -41,6 +41,7 @@ def run_from_options(family: str, options: Mapping[str, Any]) -> Path:
     o = with_preset(family, options)
     data = DataSettings(
         text=tuple(o["text"]),
+        again=tuple(o["again"]),
         held_out=tuple(o["held_out"]),
         longest=o["longest"],
         vocabulary=VocabularyRule(
@@ -74,9 +75,7 @@ def run_from_options(family: str, options: Mapping[str, Any]) -> Path:
 def with_preset(family: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Fill in what the preset decides; raises TrainingError if there is no such preset."""
     if options["preset"] not in PRESETS:
-        raise TrainingError(
-            f"--preset {options['preset']!r} is not known; expected {' or '.join(PRESETS)}."
-        )
+        raise TrainingError(f"--preset {options['preset']!r} is not known; expected {' or '.join(PRESETS)}.")
     layers = FGL_LAYERS if family.startswith("fgl") else 1
     default = {**PRESETS[options["preset"]], "layers": layers}
     return default | {k: v for k, v in options.items() if v is not None or k not in default}

@@ -129,7 +129,10 @@ def train_gated(
     loop = length.of(loop, task.reading.n_targets)
     fingerprint = {"data": plain_settings(data), "gated": plain_objective(objective)}
     if fixation_corpus is not None:
-        fingerprint["fixation_corpus"] = {"name": fixation_corpus.name, "tokens": len(read.ids) if read else 0}
+        fingerprint["fixation_corpus"] = {
+            "name": fixation_corpus.name,
+            "tokens": len(read.ids) if read else 0,
+        }
     at = train(task, loop, out, fingerprint, Progress(out, loop.max_tokens, loop.log_every, quiet))
     checkpointing.load_best(out, task)
     task.refresh_statistics()

@@ -13,10 +13,10 @@ from psymem import checkpoints
 from psymem.errors import CheckpointError, TrainingError
 from psymem.models.word_tokenizer import SPECIAL_TOKENS
 from psymem.train.corpus import EncodedText
-from psymem.train.run import DataSettings, plain_settings, prepare
+from psymem.train.run import DataSettings, plain_settings, prepare, read_corpus
 from psymem.train.vocabulary import VocabularyRule, choose_vocabulary
 
-STAMP = "data.json"
+STAMP, CORPUS = "data.json", "corpus.npz"
 
 
 @dataclass(frozen=True)
@@ -100,9 +100,9 @@ def tokenizer_of(model: str) -> Tokenizer:
 def _from_cache(data: DataSettings, folder: Path, given: Tokenizer | None, name: str) -> Prepared:
     """Read a folder's text; what was asked for has to agree with it."""
     stored = json.loads((folder / STAMP).read_text(encoding="utf-8"))
-    seed, kind = stored.pop("seed"), stored.pop("kind", "")
+    made_of = _settings(stored)
     if data.text:
-        asked = json.loads(json.dumps(plain_settings(data), default=str))
+        asked, stored = (json.loads(json.dumps(plain_settings(d), default=str)) for d in (data, made_of))
         ignored = {"held_out_tokens"} | ({"vocabulary"} if given is not None else set())
         other = sorted(k for k in {*asked, *stored} - ignored if asked.get(k) != stored.get(k))
         if other:
@@ -110,26 +110,25 @@ def _from_cache(data: DataSettings, folder: Path, given: Tokenizer | None, name:
                 f"{folder} holds text that was prepared with another {', '.join(other)}. Leave --text out to use that "
                 "text as it is, or name another --corpus-cache."
             )
-    made_of = replace(_settings(stored), held_out_tokens=data.held_out_tokens)
-
-    def missing(files: list[Path], rule: VocabularyRule) -> Tokenizer:
+    if not ((folder / CORPUS).exists() and (folder / checkpoints.TOKENIZER).exists()):
         raise TrainingError(f"{folder} lacks the encoded text that {STAMP} speaks of; name another folder.")
-
-    tokenizer, texts, _ = prepare(_settings(stored), folder, seed, choose=missing, kind=kind)
+    tokenizer = Tokenizer.from_file(str(folder / checkpoints.TOKENIZER))
     if given is not None and given.get_vocab() != tokenizer.get_vocab():
         raise TrainingError(
             f"The text in {folder} has another vocabulary ({tokenizer.get_vocab_size()} words) than {name} "
             f"({given.get_vocab_size()}); name another --corpus-cache, or leave --vocabulary-from out."
         )
-    return Prepared(tokenizer, _untagged(texts), made_of)
+    made_of = replace(made_of, held_out_tokens=data.held_out_tokens)
+    return Prepared(tokenizer, _untagged(read_corpus(folder / CORPUS)), made_of)
 
 
 def _settings(stored: dict[str, Any]) -> DataSettings:
     """DataSettings as :func:`psymem.train.run.plain_settings` wrote them."""
-    paths = {k: tuple(Path(p) for p in stored[k]) for k in ("text", "tagged", "held_out")}
+    paths = {k: tuple(Path(p) for p in stored.get(k, ())) for k in ("text", "tagged", "again", "held_out")}
     rule = stored["vocabulary"]
     rule = VocabularyRule(**{**rule, "also_from": tuple(Path(p) for p in rule["also_from"])})
-    return DataSettings(**{**stored, **paths, "vocabulary": rule})
+    others = {k: v for k, v in stored.items() if k not in ("seed", "kind")}
+    return DataSettings(**{**others, **paths, "vocabulary": rule})
 
 
 def _untagged(texts: dict[str, EncodedText]) -> dict[str, EncodedText]:

@@ -158,7 +158,7 @@ def prepare(
     tags = choose_tags(tagged)
     facts = {**plain_settings(data), "seed": seed, **({"kind": kind} if kind else {})}
     if stamp.exists() and checkpointing.same(stamp, facts) and corpus_file.exists():
-        return Tokenizer.from_file(str(tokenizer_file)), _read_corpus(corpus_file), tags
+        return Tokenizer.from_file(str(tokenizer_file)), read_corpus(corpus_file), tags
     files = text_files(list(data.text))
     rule = replace(data.vocabulary, also_from=tuple(text_files(list(data.vocabulary.also_from))))
     tokenizer = choose(files, rule)
@@ -211,7 +211,8 @@ def _write_corpus(path: Path, texts: dict[str, EncodedText]) -> None:
         np.savez(file, allow_pickle=False, **arrays)
 
 
-def _read_corpus(path: Path) -> dict[str, EncodedText]:
+def read_corpus(path: Path) -> dict[str, EncodedText]:
+    """Read the encoded text that a run has left, part by part."""
     with np.load(path, allow_pickle=False) as z:
         return {
             name: EncodedText(

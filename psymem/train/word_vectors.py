@@ -69,7 +69,9 @@ def fill_embedding(weight: torch.Tensor, ids: Mapping[str, int], path: Path) -> 
     vectors = read_word_vectors(path, {word.lower() for word in ids}, weight.shape[1])
     known = {i: vectors[word.lower()] for word, i in ids.items() if word.lower() in vectors}
     if not known:
-        raise TrainingError(f"{path} has none of the {len(ids)} words of the vocabulary; is it the right file?")
+        raise TrainingError(
+            f"{path} has none of the {len(ids)} words of the vocabulary; is it the right file?"
+        )
     with torch.no_grad():
         weight[torch.tensor(list(known))] = torch.from_numpy(np.stack(list(known.values()))).to(weight)
     return len(known)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import tomllib
 from dataclasses import replace
 
@@ -10,7 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from typer.testing import CliRunner
 
+from psymem.cli.app import build
 from psymem.data.corpus import Corpus
 from psymem.errors import CheckpointError, DataError, ModelError, PsymemWarning, TrainingError
 from psymem.models.fixation_checkpoint import fitted_to, load_predictor
@@ -19,9 +22,9 @@ from psymem.train.corpus import encode_sentences
 from psymem.train.fixation_labels import fixation_loss, fixation_text, sentence_batch, stream_batch
 from psymem.train.fixation_predictor import (
     PredictorSettings,
+    errors_on_test,
     known_words,
     split_sentences,
-    test_errors as errors_on_test,
     train_fixation_predictor,
 )
 from psymem.train.gated import GatedTask
@@ -118,7 +121,9 @@ def test_a_language_model_reads_with_it(trained):
         loss, _ = task(task.batch(task.plan(0)[0]), 0)
         loss.backward()
         assert all(p.grad is None for p in task.model.fixed_predictor.parameters())
-        assert all(torch.equal(a, b) for a, b in zip(before, task.model.fixed_predictor.parameters(), strict=True))
+        assert all(
+            torch.equal(a, b) for a, b in zip(before, task.model.fixed_predictor.parameters(), strict=True)
+        )
     batch = task.batch(task.plan(0)[0])
     ids = torch.tensor([[2, *text.sentence(0).tolist()]])
     alone = task.model.fixed_predictor.levels(ids)[0][0, 1:]
@@ -160,7 +165,9 @@ def test_the_multi_task_loss_is_weighted_by_the_variance_over_readers():
     read = corpus(6)
     tokenizer = build_tokenizer(["the", *NOUNS, "run", "away"])
     text = fixation_text(read, tokenizer)
-    frame = read.reading.assign(d=read.reading["total_reading_time"] / read.reading["total_reading_time"].mean())
+    frame = read.reading.assign(
+        d=read.reading["total_reading_time"] / read.reading["total_reading_time"].mean()
+    )
     word = frame.groupby("word_id")["d"].agg(["mean", "var"])
     mean, variance = [], []
     for start in range(0, len(word), 4):  # the, noun, run, away, full stop, end of sentence
@@ -186,7 +193,11 @@ def test_multi_task_training_reaches_the_predictor(batching):
         piece_length=8, batch_tokens=60, sampled_words=0, precision="fp32",
     )  # fmt: skip
     task = GatedTask(
-        objective, tokenizer, {"plain": text, "validation": text}, 1, fixations=fixation_text(corpus(8), tokenizer)
+        objective,
+        tokenizer,
+        {"plain": text, "validation": text},
+        1,
+        fixations=fixation_text(corpus(8), tokenizer),
     )
     optimizer = torch.optim.Adam(task.parameters(), 2e-2)
     extra = []
@@ -212,3 +223,33 @@ def test_a_corpus_of_other_words():
     with pytest.raises(TrainingError) as caught:
         fixation_text(corpus(3), build_tokenizer(["der", "Baum"]))
     assert str(caught.value) == "The model's vocabulary has none of the words of the corpus 'lengths'."
+
+
+def test_the_command(tmp_path, monkeypatch):
+    from psymem import registry
+
+    monkeypatch.setitem(registry.CORPORA._rows, "lengths", f"{__name__}:read_lengths")
+    arguments = [
+        "train",
+        "fixation-predictor",
+        "--corpus",
+        "lengths",
+        "--data",
+        str(tmp_path),
+        "--json",
+        "--quiet",
+    ]
+    arguments += ["--out", str(tmp_path / "run"), "--epochs", "1", "--width", "4", "--embedding-width", "4"]
+    result = CliRunner().invoke(build(), arguments)
+    assert result.exit_code == 0, result.output
+    said = json.loads(result.stdout)
+    assert said["folder"] == str(tmp_path / "run" / "model")
+    assert set(said) == {
+        "folder", "test_tokens", "test_l1", "test_mse", "test_l1_of_mean_level", "test_mse_of_mean_level",
+        "test_unseen_share",
+    }  # fmt: skip
+
+
+def read_lengths(folder) -> Corpus:
+    """Stand in for a reader of corpus files."""
+    return corpus(40)

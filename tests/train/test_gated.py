@@ -19,6 +19,7 @@ from psymem.scoring import score
 from psymem.train import loop as training_loop
 from psymem.train.corpus import encode_sentences
 from psymem.train.gated import GatedTask
+from psymem.train.gated_evaluation import held_out
 from psymem.train.gated_network import levels_by_frequency
 from psymem.train.gated_objective import GatedObjective
 from psymem.train.gated_run import Length, train_gated
@@ -144,8 +145,6 @@ def test_held_out_surprisal_of_a_stream_does_not_depend_on_the_pieces():
     one = task(**STREAM, family="lstm")
     other = task(**{**STREAM, "piece_length": 1000}, family="lstm")
     text = encode_sentences(sentences(60), build_tokenizer(VOCABULARY), 63)
-    from psymem.train.gated_evaluation import held_out
-
     found = [held_out(t.model, t.reading_of_held_out(text, rows=2)) for t in (one, other)]
     assert found[0].mean_nats == pytest.approx(found[1].mean_nats, rel=1e-5)
     assert found[0].n == len(stream_of(text)) // 2 * 2 - 2
@@ -223,3 +222,13 @@ def test_the_width_follows_from_the_number_of_weights():
     model = task(**small, family="lstm").model
     n = model.n_parameters() - model.embedding.weight.numel() - len(model.output.bias)
     assert abs(n - 5000) < 250
+
+
+def test_a_stream_is_for_one_process(monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(TrainingError) as caught:
+        task(**STREAM)
+    assert str(caught.value) == (
+        "--batching stream trains in one process, since each row's state is carried on; use --batching sentences with "
+        "torchrun."
+    )

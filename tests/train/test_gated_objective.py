@@ -39,7 +39,11 @@ GIVEN = {"width": 8}
             {"components": 13},
             "--components 13 is more than the 12 levels of the duration scale; give at most 12.",
         ),
-        ("fgl-rnn", {"layers": 13}, "--layers 13 is more than the 12 levels of the duration scale; give at most 12."),
+        (
+            "fgl-rnn",
+            {"layers": 13},
+            "--layers 13 is more than the 12 levels of the duration scale; give at most 12.",
+        ),
         (
             "fgp-lstm",
             {"fixations": "fixed"},
@@ -65,7 +69,8 @@ def test_objectives_that_cannot_work(family, change, message):
 
 
 @pytest.mark.parametrize(
-    ("text", "number"), [("4M", 4_000_000), ("1.5m", 1_500_000), ("500k", 500_000), ("933504", 933_504), ("", 0)]
+    ("text", "number"),
+    [("4M", 4_000_000), ("1.5m", 1_500_000), ("500k", 500_000), ("933504", 933_504), ("", 0)],
 )
 def test_numbers_of_parameters(text, number):
     assert parse_count(text) == number
@@ -89,7 +94,15 @@ def test_a_run_without_length(length):
 def test_the_paper_s_recipe():
     """Findings of EMNLP 2023 and its released program, as far as options have not said otherwise."""
     names = ("embedding_width", "components", "layers", "batching", "sampled_words", "embedding_dropout")
-    names += ("layer_dropout", "embedding_range", "precision", "batch_tokens", "learning_rate", "clip", "epochs")
+    names += (
+        "layer_dropout",
+        "embedding_range",
+        "precision",
+        "batch_tokens",
+        "learning_rate",
+        "clip",
+        "epochs",
+    )
     others = {
         "preset": "paper", "parameters": "4M", "width": 0, "count": "released", "fixations": "adaptive",
         "duration_normalisation": "running", "gate": "paper", "predictor": None, "rows": 64, "piece_length": 100,

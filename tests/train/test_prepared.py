@@ -61,9 +61,7 @@ def test_a_cache_with_other_text_is_refused(text, tmp_path):
 def test_a_cache_with_another_vocabulary_is_refused(text, model, tmp_path):
     prepared_text(DataSettings((text,)), tmp_path, 1, cache=tmp_path / "cache")
     with pytest.raises(TrainingError) as caught:
-        prepared_text(
-            DataSettings(()), tmp_path, 1, cache=tmp_path / "cache", vocabulary_from=str(model)
-        )
+        prepared_text(DataSettings(()), tmp_path, 1, cache=tmp_path / "cache", vocabulary_from=str(model))
     assert str(caught.value) == (
         f"The text in {tmp_path / 'cache'} has another vocabulary (10 words) than {model} (7); name another "
         "--corpus-cache, or leave --vocabulary-from out."
@@ -101,4 +99,23 @@ def test_a_vocabulary_that_is_not_ours(text, model, tmp_path):
     assert str(caught.value) == (
         f"{model / 'tokenizer.json'} gives <s> the number None, expected 2: only the vocabulary of a word-level model "
         "of psymem can be taken over."
+    )
+
+
+def test_text_read_again_is_part_of_what_is_shared(text, tmp_path):
+    data = DataSettings((text,), again=(text,), held_out=(text,))
+    first = prepared_text(data, tmp_path, 1, cache=tmp_path / "cache")
+    again = prepared_text(DataSettings(()), tmp_path, 1, cache=tmp_path / "cache")
+    assert again.data == data
+    assert len(again.texts["plain"]) == len(first.texts["plain"]) == 80
+
+
+def test_a_folder_of_an_older_version_serves_too(text, tmp_path):
+    prepared_text(DataSettings((text,)), tmp_path, 1, cache=tmp_path / "cache")
+    stamp = tmp_path / "cache" / "data.json"
+    content = json.loads(stamp.read_text(encoding="utf-8"))
+    del content["again"]
+    stamp.write_text(json.dumps(content), encoding="utf-8")
+    assert prepared_text(DataSettings((text,)), tmp_path, 1, cache=tmp_path / "cache").data == DataSettings(
+        (text,)
     )
