@@ -18,6 +18,7 @@ _PUBLIC = {
     "fit": "psymem.fitting.fit",
     "compare": "psymem.fitting.comparison",
     "attraction": "psymem.designs.factorial",
+    "reading": "psymem.designs.naturalistic",
 }
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "load_backend",
     "load_corpus",
     "load_stimuli",
+    "reading",
     "score",
 ]
 

@@ -24,11 +24,15 @@ class Alignment:
         (T,) int: vocabulary indices.
     word_index
         (T,) int: 0-based word of each token; never decreases, every word occurs.
+    attached
+        (n_words,) bool: words that were read without a space before them, such as a full stop with a row of its
+        own; None if there are none.
     """
 
     tokens: tuple[str, ...]
     ids: np.ndarray
     word_index: np.ndarray
+    attached: np.ndarray | None = None
 
 
 def align_pieces(
@@ -54,11 +58,18 @@ def align_pieces(
     return Alignment(tuple(tokens), np.asarray(ids, dtype=np.int64), np.repeat(np.arange(len(words)), counts))
 
 
-def word_spans(words: Sequence[str], separator: str = " ") -> np.ndarray:
-    """(n_words, 2) int: first character and one past the last of each word in ``separator.join(words)``."""
+def word_spans(words: Sequence[str], separator: str = " ", attached: np.ndarray | None = None) -> np.ndarray:
+    """(n_words, 2) int: first character and one past the last of each word in running text.
+
+    That is ``separator.join(words)``, without the separator before words that are `attached` ((n_words,) bool).
+    """
     lengths = np.array([len(w) for w in words], dtype=np.int64)
-    ends = np.cumsum(lengths + len(separator)) - len(separator)
-    return np.stack([ends - lengths, ends], axis=1) if len(words) else np.zeros((0, 2), dtype=np.int64)
+    gaps = np.full(len(words), len(separator), dtype=np.int64)
+    gaps[:1] = 0
+    if attached is not None:
+        gaps[attached] = 0
+    ends = np.cumsum(lengths + gaps)
+    return np.stack([ends - lengths, ends], axis=1)
 
 
 def words_of_spans(spans: np.ndarray, words: np.ndarray) -> np.ndarray:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from psymem.errors import CheckpointError, UnknownNameError
+from psymem.registry import ARCHITECTURES
 
 CONFIG, WEIGHTS, TOKENIZER, CARD = "config.json", "model.safetensors", "tokenizer.json", "card.toml"
 REQUIRED_FILES = (CONFIG, WEIGHTS, TOKENIZER)
@@ -149,6 +150,15 @@ def check(checkpoint: Checkpoint) -> None:
         )
     _ = checkpoint.architecture
     check_safetensors(checkpoint.path / WEIGHTS)
+
+
+def check_weights(checkpoint: Checkpoint) -> None:
+    """Raise CheckpointError if a model folder of any kind has no weights that psymem reads, or damaged ones."""
+    weights = sorted(checkpoint.path.glob("*.safetensors"))
+    if checkpoint.architecture in ARCHITECTURES or not weights:
+        check(checkpoint)
+    for path in weights:
+        check_safetensors(path)
 
 
 def verify(checkpoint: Checkpoint) -> dict[str, str]:

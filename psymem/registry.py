@@ -63,6 +63,11 @@ MEASURES = Registry(
         "surprisal-uncorrected": "psymem.measures.surprisal:UncorrectedSurprisal",
         "n-tokens": "psymem.measures.n_tokens:NTokens",
         "context-length": "psymem.measures.context_length:ContextLength",
+        "model-fixations": "psymem.measures.model_fixations:ModelFixations",
+        "layers-active": "psymem.measures.model_fixations:LayersActive",
+        "memory-response": "psymem.measures.memory_response:MemoryResponse",
+        "memory-half-life": "psymem.measures.memory_half_life:MemoryHalfLife",
+        "memory-response-linearised": "psymem.measures.memory_response_linearised:LinearisedMemoryResponse",
     },
 )
 
@@ -104,5 +109,9 @@ CORPORA = Registry(
         "cmcl": "psymem.data.cmcl:read",
         "eyelink": "psymem.data.eyelink:read",
         "csv": "psymem.data.csv_corpus:read",
+        "dundee": "psymem.data.dundee:read",
+        "geco": "psymem.data.geco:read",
+        "zuco1": "psymem.data.zuco:read_zuco1",
+        "zuco2": "psymem.data.zuco:read_zuco2",
     },
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ def write_resumably(
     identity: Mapping[str, Any],
     *,
     resumed: Callable[[int], None] | None = None,
+    compute: Callable[[Sequence[int]], Iterable[pd.DataFrame]] | None = None,
 ) -> int:
     """Compute and write a table part by part, leaving out parts that an earlier run has finished.
 
@@ -42,6 +43,9 @@ def write_resumably(
         What decides the numbers: parts are used again only where it is equal.
     resumed
         Called with the number of parts that were there already, if any.
+    compute
+        Computes parts by their numbers and gives them in that order, as several processes do; each part's own
+        function is called otherwise.
 
     Returns
     -------
@@ -61,9 +65,10 @@ def write_resumably(
     there = sum(f.exists() for f in files)
     if there and resumed is not None:
         resumed(there)
-    for number, (file, part) in enumerate(zip(files, parts, strict=True)):
-        if not file.exists():
-            write_atomically(file, _writer(part(), header=number == 0))
+    wanted = [number for number, file in enumerate(files) if not file.exists()]
+    frames = compute(wanted) if compute is not None and wanted else (parts[n]() for n in wanted)
+    for number, frame in zip(wanted, frames, strict=True):
+        write_atomically(files[number], _writer(frame, header=number == 0))
     rows = _join(files, path)
     about = {**base_provenance(), **provenance, "table": path.name, "rows": rows}
     write_json(path.with_suffix(".json"), about)

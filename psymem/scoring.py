@@ -39,7 +39,7 @@ ScoreProgress = Callable[[str, int, int], None]
 def score(
     texts: Texts,
     models: Models = "cbr-rnn",
-    measures: Measures = ("surprisal",),
+    measures: Measures | None = None,
     *,
     lower_case: bool = False,
     progress: ScoreProgress | None = None,
@@ -55,7 +55,9 @@ def score(
     models
         A name, directory or backend, or a list of them; "cbr-rnn" is every bundled CBR-RNN.
     measures
-        Measure names, or measures with settings such as ``RelativeAttention(query="last")``.
+        Measure names, or measures with settings such as ``RelativeAttention(query="last")``. By default surprisal
+        and, if one of the models reads words in pieces, surprisal without the correction for word boundaries,
+        the number of pieces and that of pieces before the word.
     lower_case
         Whether models read the words in lower case; the rows keep them as they are.
     progress
@@ -116,16 +118,24 @@ class Run:
     """
 
     def __init__(
-        self, texts: Texts, models: Models, measures: Measures, *, lower_case: bool = False, **settings: Any
+        self,
+        texts: Texts,
+        models: Models,
+        measures: Measures | None = None,
+        *,
+        lower_case: bool = False,
+        **settings: Any,
     ) -> None:
         self.words = as_words(texts)
         self.lower_case = lower_case
-        self.measures = resolve(measures)
-        require_roles(self.measures, self.words)
+        named = None if measures is None else resolve(measures)
+        require_roles(named or (), self.words)
         self.backends = load_backends(models, **settings)
+        self.measures = usual_measures(self.backends) if named is None else named
         for backend in self.backends:
             require_provided(self.measures, backend.name, backend.provides)
             _reading_units(self.words, backend)  # refuses texts that are too long
+        self._notes: list[str] = []
 
     def chunks(
         self, words_at_once: int | None = None, progress: ScoreProgress | None = None
@@ -151,8 +161,18 @@ class Run:
         return found
 
     def notes(self) -> list[str]:
-        """Say what the models found odd about the words, once they have been read."""
-        return list(dict.fromkeys(n for b in self.backends for n in getattr(b, "notes", ())))
+        """Say which measures look ahead, and what the models found odd about the words, once they have been read."""
+        later = [
+            f"{' and '.join(m.columns)} of a word depends on the words that follow it."
+            for m in self.measures
+            if not getattr(m, "causal", True)
+        ]
+        own = (n for b in self.backends for n in getattr(b, "notes", ()))
+        return list(dict.fromkeys([*later, *self._notes, *own]))
+
+    def add_notes(self, notes: Sequence[str]) -> None:
+        """Take over what models found odd in other processes."""
+        self._notes.extend(notes)
 
     def provenance(self) -> dict[str, Any]:
         """Return what identifies the numbers: models and measures with their settings."""
@@ -177,6 +197,12 @@ class Run:
             values = [measure(t, f) for t, f in zip(traces, frames, strict=True)]
             new |= {column: np.concatenate([v[column] for v in values]) for column in measure.columns}
         return self.words.iloc[np.concatenate(positions)].reset_index(drop=True).assign(**new)
+
+
+def usual_measures(backends: Sequence[Backend]) -> list[Measure]:
+    """Return what is computed if no measures are named: surprisal, and what else one of the models calls usual."""
+    own = [name for b in backends for name in getattr(b, "usual_measures", ())]
+    return resolve(list(dict.fromkeys(("surprisal", *own))))
 
 
 def as_words(texts: Texts) -> pd.DataFrame:

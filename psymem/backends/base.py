@@ -66,6 +66,17 @@ class Backend(Protocol):
         ...
 
 
+def require_causal(backends: Sequence[Backend]) -> None:
+    """Raise ModelError for the first model whose values at a word depend on later words (its `causal` is False)."""
+    for backend in backends:
+        if not getattr(backend, "causal", True):
+            raise ModelError(
+                f"{backend.name} is not causal: what it gives at a word depends on later words too, so it has no "
+                "surprisal as a reader has it. Use a causal model; psymem score reads this one, with a column that "
+                "says so."
+            )
+
+
 def check_texts(
     texts: Sequence[Sequence[str]], model: str, max_words: int | None, names: Sequence[str] | None = None
 ) -> None:

@@ -10,7 +10,7 @@ before it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,9 +29,15 @@ from psymem.backends.batching import (
 from psymem.backends.devices import out_of_memory
 from psymem.backends.expectation import Expectation, expect
 from psymem.backends.pretrained_model import LoadedModel, load_model, read_config
+from psymem.backends.punctuation import Punctuation, check_punctuation
 from psymem.backends.subwords import SubwordTokenizer
+from psymem.backends.windows import join_windows
 from psymem.errors import ModelError
 from psymem.trace import Trace, no_such_head
+
+ON_CPU, ON_OTHERS = 256, 16_384
+"""Texts times length in one batch: on a processor larger batches only need more memory; other devices are idle with
+less."""
 
 READS = "psymem_reads"
 """Entry of config.json in which models trained by psymem say what they read in one go."""
@@ -53,12 +59,19 @@ class PretrainedBackend:
         What is read in one go: a whole "text", or each "sentence" by itself; if not given, what the model's
         configuration says it was trained on, a text if it says nothing.
     batch_tokens
-        Upper limit of texts times length in one batch; halved by itself when memory runs out.
+        Upper limit of texts times length in one batch; halved by itself when memory runs out. By default what
+        suits the device.
     device, dtype
         Where to compute, and in which precision ("float32", "bfloat16", "float16").
     separator
         What stands between words: a space, or "" in languages written without.
+    punctuation
+        How a row of punctuation is read: "attached" to the word before it, or "spaced" like any word; see
+        `psymem.backends.punctuation`.
     """
+
+    usual_measures = ("surprisal", "surprisal-uncorrected", "n-tokens", "context-length")
+    """What `psymem.score` computes if no measures are named."""
 
     def __init__(
         self,
@@ -67,14 +80,17 @@ class PretrainedBackend:
         name: str | None = None,
         bos: bool = True,
         context: Literal["text", "sentence"] | None = None,
-        batch_tokens: int = 1024,
+        batch_tokens: int | None = None,
         device: str = "cpu",
         dtype: str = "float32",
         separator: str = " ",
+        punctuation: Punctuation = "attached",
     ) -> None:
         self.path, self.name = Path(path), name or str(path)
-        self.bos, self.batch_tokens, self.device, self.dtype = bos, batch_tokens, device, dtype
-        self.separator = separator
+        self.bos, self.device, self.dtype = bos, device, dtype
+        self.batch_tokens = batch_tokens or (ON_CPU if device == "cpu" else ON_OTHERS)
+        self.separator, self.punctuation = separator, punctuation
+        check_punctuation(punctuation)
         self.max_words: int | None = None
         self.notes: list[str] = []
         self.config = read_config(self.path, self.name)
@@ -85,6 +101,11 @@ class PretrainedBackend:
         attends = getattr(self.config, "num_attention_heads", None) is not None
         self.provides = frozenset({"logprob", "entropy"} | ({"attention"} if attends else set()))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel to another process without weights, which it loads from the same directory."""
+        names = ("name", "bos", "context", "batch_tokens", "device", "dtype", "separator")
+        return partial(type(self), self.path, **{n: getattr(self, n) for n in names}), ()
+
     @cached_property
     def model(self) -> LoadedModel:
         """The model, loaded on first use."""
@@ -93,7 +114,10 @@ class PretrainedBackend:
     @cached_property
     def tokenizer(self) -> SubwordTokenizer:
         """Its tokenizer, loaded on first use."""
-        return SubwordTokenizer(self.model.tokenizer, self.model.vocabulary_size, self.name, self.separator)
+        model = self.model
+        return SubwordTokenizer(
+            model.tokenizer, model.vocabulary_size, self.name, self.separator, self.punctuation
+        )
 
     def read(self, words: Sequence[str]) -> Trace:
         """Read one text."""
@@ -126,7 +150,9 @@ class PretrainedBackend:
                 left[window.text] -= 1
                 if progress is not None and left[window.text] == 0:
                     progress(int((left == 0).sum()), len(texts))
-        return [self._trace(a, p, wanted) for a, p in zip(aligned, parts, strict=True)]
+        heads = self.model.chosen_heads(wanted) or None
+        unknown = self.tokenizer.unknown_id
+        return [join_windows(a, p, heads, unknown) for a, p in zip(aligned, parts, strict=True)]
 
     def provenance(self) -> dict[str, Any]:
         """Return what identifies the numbers: checkpoint, checksum, settings."""
@@ -142,6 +168,7 @@ class PretrainedBackend:
                 "device": self.device,
                 "precision": self.dtype,
                 "separator": self.separator,
+                "punctuation": "attached" if self.tokenizer.attaches else "spaced",
             },
         }
 
@@ -269,29 +296,3 @@ class PretrainedBackend:
         first = int(self._opens)
         own = weights[..., first : first + n, first : first + n].copy()
         return {"attention": own} | ({"attention_bos": weights[..., 1 : 1 + n, 0].copy()} if first else {})
-
-    def _trace(
-        self, alignment: Alignment, parts: list[tuple[Window, dict[str, Any]]], wanted: frozenset[str]
-    ) -> Trace:
-        """Put the windows of a text together again."""
-        parts = sorted(parts, key=lambda part: part[0].start)
-        joined: dict[str, Any] = {"logprob": np.concatenate([p["logprob"] for _, p in parts])}
-        for name in {"entropy", "boundary"} & parts[0][1].keys():  # one more than tokens
-            within = [p[name][:-1] for _, p in parts]
-            joined[name] = np.concatenate([*within, parts[-1][1][name][-1:]])
-        if "boundary" in joined:
-            joined["boundary"][0] = 0.0  # a text begins with a word
-        if "entropy" in joined:
-            joined["entropy_after"] = float(joined["entropy"][-1])
-            joined["entropy"] = joined["entropy"][:-1]
-        seen = np.concatenate([np.arange(w.scored_from, len(w.ids)) for w, _ in parts])
-        return Trace(
-            tokens=alignment.tokens,
-            word_index=alignment.word_index,
-            oov=alignment.ids == (-1 if self.tokenizer.unknown_id is None else self.tokenizer.unknown_id),
-            attention=parts[0][1].get("attention"),
-            attention_bos=parts[0][1].get("attention_bos"),
-            attention_heads=self.model.chosen_heads(wanted) or None,
-            extras={"context_tokens": seen},
-            **joined,
-        )

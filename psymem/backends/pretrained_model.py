@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,8 @@ class LoadedModel:
 def read_config(path: Path, name: str) -> Any:
     """Return the configuration of a model directory or GGUF file; raises CheckpointError with the reason."""
     try:
-        return AutoConfig.from_pretrained(**_source(path))
+        with quietly():
+            return AutoConfig.from_pretrained(**_source(path))
     except Exception as error:  # transformers raises many kinds
         raise CheckpointError(
             f"{name} cannot be read as a model of transformers: {_first_line(error)}"
@@ -129,12 +131,13 @@ def load_model(path: Path, name: str, config: Any, device: str, dtype: str) -> L
     for weights in path.glob("*.safetensors"):
         check_safetensors(weights)
     try:
-        tokenizer = AutoTokenizer.from_pretrained(**source)
+        with quietly():
+            tokenizer = AutoTokenizer.from_pretrained(**source)
     except Exception as error:  # transformers raises many kinds
         raise CheckpointError(f"{name} has no tokenizer that can be read: {_first_line(error)}") from error
     safe: dict[str, Any] = {} if path.is_file() else {"use_safetensors": True}
     try:
-        with without_progress_bar():
+        with quietly():
             loaded: Any = AutoModelForCausalLM.from_pretrained(
                 **source, **safe, dtype=PRECISIONS[dtype], output_loading_info=True
             )
@@ -168,13 +171,19 @@ def _refuse_missing(name: str, config: Any, missing: Iterable[str]) -> None:
 
 
 @contextmanager
-def without_progress_bar() -> Iterator[None]:
-    """Keep transformers from drawing a bar that is over in an instant."""
-    shown = logging.is_progress_bar_enabled()
+def quietly() -> Iterator[None]:
+    """Keep transformers from chatting on standard error and drawing bars; what goes wrong it raises.
+
+    The bar that it draws over the tensors of a GGUF file has no switch of its own.
+    """
+    shown, said = logging.is_progress_bar_enabled(), logging.get_verbosity()
     logging.disable_progress_bar()
+    logging.set_verbosity_error()
     try:
-        yield
+        with redirect_stderr(StringIO()):
+            yield
     finally:
+        logging.set_verbosity(said)
         if shown:
             logging.enable_progress_bar()
 

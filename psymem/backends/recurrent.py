@@ -9,7 +9,7 @@ vocabulary in float32.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -73,6 +73,11 @@ class RecurrentBackend:
         self.causal = bool(config.get("causal", True))
         self.notes = [] if self.causal else [NOT_CAUSAL.format(self.name)]
         self._pieces: dict[str, tuple[list[str], list[int]]] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel to another process without weights, which it loads from the same directory."""
+        names = ("bos", "context", "batch_tokens", "device")
+        return partial(type(self), self.checkpoint, **{n: getattr(self, n) for n in names}), ()
 
     def _checked(self, context: str) -> Literal["sentence", "text"]:
         """Return what is read in one go, if the model can read it."""
@@ -215,7 +220,7 @@ class RecurrentBackend:
             observed.append({k: v.float().cpu().numpy() for k, v in seen if k in wanted})
         if len(observed) == 1:
             return hidden[0], observed[0]
-        return torch.cat(hidden, 1), {k: np.concatenate([o[k] for o in observed], 1) for k in observed[0]}
+        return torch.cat(hidden, 1), {k: _joined([o[k] for o in observed]) for k in observed[0]}
 
     def _padded(self, batch: Sequence[Alignment]) -> Tensor:
         """(B, T) ids, BOS first if asked for, padded on the right."""
@@ -263,6 +268,14 @@ class RecurrentBackend:
         logits = self.stored.network.output(hidden)
         logits[:, list(self.stored.config.get("unpredictable_ids", ()))] = torch.finfo(logits.dtype).min
         return logits
+
+
+def _joined(pieces: list[np.ndarray]) -> np.ndarray:
+    """Join (B, T, ...) arrays in time; one that is the same at every step (weights) stays a view of one step."""
+    if all(piece.strides[1] == 0 for piece in pieces):
+        first, length = pieces[0], sum(piece.shape[1] for piece in pieces)
+        return np.broadcast_to(first[:, :1], (first.shape[0], length, *first.shape[2:]))
+    return np.concatenate(pieces, 1)
 
 
 def _longest(checkpoint: Checkpoint) -> int:

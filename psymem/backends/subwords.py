@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from psymem.alignment import Alignment, word_spans, words_of_spans
+from psymem.backends.punctuation import Punctuation, attached, check_punctuation
 from psymem.errors import ModelError
 
 MARKS = ("\u0120", "\u2581")
@@ -32,6 +33,10 @@ class SubwordTokenizer:
         What the model is called, for messages.
     separator
         What stands between words of running text: a space, or nothing in languages written without.
+    punctuation
+        Whether a row of punctuation is "attached" to the word before it, as in running text, or "spaced" like
+        any word (`psymem.backends.punctuation`). Where the vocabulary does not mark beginnings of words, spaces
+        have no part in the score, and every row is taken as it is.
 
     Attributes
     ----------
@@ -41,7 +46,15 @@ class SubwordTokenizer:
         (V,) bool: tokens that begin a word; None if the vocabulary does not mark beginnings.
     """
 
-    def __init__(self, tokenizer: Any, vocabulary_size: int, name: str, separator: str = " ") -> None:
+    def __init__(
+        self,
+        tokenizer: Any,
+        vocabulary_size: int,
+        name: str,
+        separator: str = " ",
+        punctuation: Punctuation = "attached",
+    ) -> None:
+        check_punctuation(punctuation)
         if not getattr(tokenizer, "is_fast", False):
             raise ModelError(
                 f"The tokenizer of {name} gives no character positions, so words cannot be told apart."
@@ -56,6 +69,7 @@ class SubwordTokenizer:
             tokenizer.unk_token_id if tokenizer.unk_token_id != self.bos_id else None
         )
         self.beginnings = self._find_beginnings(tokenizer) if separator == " " else None
+        self.attaches = punctuation == "attached" and self.beginnings is not None
 
     def case_note(self, texts: Sequence[Sequence[str]]) -> str | None:
         """Say so if the texts have capitals that the vocabulary has not; None if all is well."""
@@ -82,21 +96,59 @@ class SubwordTokenizer:
 
     def align(self, texts: Sequence[Sequence[str]]) -> list[Alignment]:
         """Tokenize each text as running text and give every token to one word."""
-        joined = [self.separator.join(words) for words in texts]
-        encodings = self.backend.encode_batch(joined, add_special_tokens=False)
-        return [self._align(words, e) for words, e in zip(texts, encodings, strict=True)]
+        joined = [attached(words) if self.attaches else None for words in texts]
+        running = [self._running(words, a) for words, a in zip(texts, joined, strict=True)]
+        encodings = self.backend.encode_batch(running, add_special_tokens=False)
+        return [self._align(w, e, a) for w, e, a in zip(texts, encodings, joined, strict=True)]
 
-    def _align(self, words: Sequence[str], encoding: Any) -> Alignment:
+    def _running(self, words: Sequence[str], joined: np.ndarray | None) -> str:
+        """Words as running text."""
+        if joined is None or not joined.any():
+            return self.separator.join(words)
+        parts = [w if number == 0 or joined[number] else f" {w}" for number, w in enumerate(words)]
+        return "".join(parts)
+
+    def _align(self, words: Sequence[str], encoding: Any, joined: np.ndarray | None) -> Alignment:
         ids = np.array(encoding.ids, dtype=np.int64)
+        spans = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+        index = words_of_spans(spans, word_spans(words, self.separator, joined))
+        tokens = encoding.tokens
+        if joined is not None and joined.any():
+            tokens, ids, index = self._rows_apart(words, joined, (tokens, ids, index))
         if len(ids) and ids.max() >= self.vocabulary_size:
             raise ModelError(
                 f"The tokenizer of {self.name} gives token number {ids.max()}, but the model knows "
                 f"{self.vocabulary_size}: they do not belong together."
             )
-        spans = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
-        return Alignment(
-            tuple(encoding.tokens), ids, words_of_spans(spans, word_spans(words, self.separator))
-        )
+        return Alignment(tuple(tokens), ids, index, joined if joined is not None and joined.any() else None)
+
+    def _rows_apart(
+        self, words: Sequence[str], joined: np.ndarray, found: tuple[list[str], np.ndarray, np.ndarray]
+    ) -> tuple[list[str], np.ndarray, np.ndarray]:
+        """Give tokens of their own to rows whose characters were fused with the row before: ``)`` and ``.``."""
+        tokens, ids, index = found
+        counts = np.bincount(index, minlength=len(words))
+        if not (joined & (counts == 0)).any():
+            return found
+        fused = joined & (counts == 0)
+        fused[:-1] |= fused[1:] & joined[1:]  # what it was fused with is taken apart as well
+        pieces: list[tuple[list[str], list[int]]] = []
+        for number, word in enumerate(words):
+            here = index == number
+            own = ([t for t, h in zip(tokens, here, strict=True) if h], ids[here].tolist())
+            pieces.append(self._alone(word, number, joined) or own if fused[number] else own)
+        new = np.repeat(np.arange(len(words)), [len(numbers) for _, numbers in pieces])
+        return [t for ts, _ in pieces for t in ts], np.array([i for _, ns in pieces for i in ns]), new
+
+    def _alone(self, word: str, number: int, joined: np.ndarray) -> tuple[list[str], list[int]] | None:
+        """Tokens of a row by itself, after a letter or a space as in its text; None if it clings to a letter."""
+        if number == 0:
+            encoding = self.backend.encode(word, add_special_tokens=False)
+            return encoding.tokens, encoding.ids
+        encoding = self.backend.encode(f"a{'' if joined[number] else ' '}{word}", add_special_tokens=False)
+        if encoding.offsets[0][1] != 1:
+            return None
+        return encoding.tokens[1:], encoding.ids[1:]
 
     def _usable(self, number: int | None) -> int | None:
         """Return a special token's id if the model has a row for it."""

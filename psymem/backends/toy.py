@@ -21,6 +21,23 @@ from psymem.trace import Trace
 
 N_BOXES, PIECE_LENGTH = 64, 4
 LAYERS, HEADS, MOST_PIECES = 2, 2, 2000
+CELLS, UNITS = 4, 3
+
+
+EXTRAS: dict[str, tuple[int, ...]] = {
+    "memory_retain": (CELLS,),
+    "memory_write": (CELLS,),
+    "memory_slope": (CELLS,),
+    "memory_drive": (CELLS,),
+    "fixations": (UNITS,),
+    "layer_fixations": (UNITS,),
+    "duration_level": (),
+    "update_norm": (),
+    "update_frac": (),
+    "memory_recurrence": (1, CELLS, CELLS),
+}
+"""What else it shows: name, and the shape for each piece."""
+BETWEEN_0_AND_1 = ("memory_retain", "memory_slope", "fixations", "layer_fixations", "update_frac")
 
 
 @dataclass(frozen=True)
@@ -37,7 +54,7 @@ class ToyBackend:
     name: str = field(default="toy", init=False)
     max_words: int | None = field(default=200, init=False)
     context: ClassVar[Literal["sentence", "text"]] = "sentence"
-    provides: ClassVar[frozenset[str]] = frozenset({"logprob", "entropy", "attention"})
+    provides: ClassVar[frozenset[str]] = frozenset({"logprob", "entropy", "attention"} | EXTRAS.keys())
 
     def read_many(
         self,
@@ -85,7 +102,20 @@ class ToyBackend:
             attention=self._attention(aligned.ids),
             entropy=entropy[before],
             entropy_after=float(entropy[states[-1]]),
+            extras=self._extras(aligned.ids),
         )
+
+    def _extras(self, ids: np.ndarray) -> dict[str, np.ndarray]:
+        """Return what a recurrent network would show: each value depends on the box of the piece alone."""
+        found = {}
+        for number, (name, shape) in enumerate(EXTRAS.items(), start=2):
+            drawn = np.random.default_rng(self.seed + number).normal(size=(N_BOXES, *shape))
+            drawn = 1.0 / (1.0 + np.exp(-drawn)) if name in BETWEEN_0_AND_1 else drawn
+            if name == "memory_recurrence":  # weights are the same at every piece
+                found[name] = np.broadcast_to(0.5 * drawn[0], (len(ids), *shape))
+            else:
+                found[name] = np.abs(drawn[ids]) if name in ("update_norm", "duration_level") else drawn[ids]
+        return found
 
     def _attention(self, ids: np.ndarray) -> np.ndarray:
         """(layers, heads, T, T): softmax over earlier pieces of a score by box, fading with distance."""

@@ -13,7 +13,9 @@ from psymem.errors import PsymemError
 COMMANDS: tuple[str, ...] = (
     "attraction",
     "score",
+    "reading",
     "heads",
+    "memory",
     "suite",
     "pairs",
     "stimuli",

@@ -7,6 +7,15 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from psymem.cli.reading_options import (
+    DEVICE,
+    DTYPE,
+    LOWER_CASE,
+    NO_BOS,
+    SPACED_PUNCTUATION,
+    print_notes,
+    reading_settings,
+)
 from psymem.errors import PsymemError
 
 if TYPE_CHECKING:
@@ -41,9 +50,12 @@ def attraction(
         "all heads otherwise.",
     ),
     query: str = typer.Option("", help="Attention of a word in pieces: first (the default), last or mean."),
-    no_bos: bool = typer.Option(False, "--no-bos", help="Read without a beginning-of-sentence token."),
-    lower_case: bool = typer.Option(False, "--lower-case", help="Let models read in lower case."),
-    alpha: float = typer.Option(0.05, help="Significance level of 'consistent with people'."),
+    no_bos: bool = NO_BOS,
+    lower_case: bool = LOWER_CASE,
+    spaced_punctuation: bool = SPACED_PUNCTUATION,
+    device: str = DEVICE,
+    dtype: str = DTYPE,
+    significance: float = typer.Option(0.05, help="Significance level of 'consistent with people'."),
     engine: str = typer.Option("profiled", help="Fitting engine: profiled, lme4 (needs R) or statsmodels."),
     keep_oov: bool = typer.Option(
         False, "--keep-oov", help="Keep items whose target, attractor or critical word is out of vocabulary."
@@ -70,11 +82,13 @@ def attraction(
         help="Property of the items (a column) within whose levels the effects are tested too. Default: the one that "
         "the item set names (attraction-core: target_number); 'none' for none.",
     ),
-    supertag_weight: float = typer.Option(
+    alpha: float = typer.Option(
         None,
+        "--alpha",
+        "--supertag-weight",
         min=0,
-        help="Only instances trained with this weight of the supertag loss: 0 for those without supertags. (The paper "
-        "calls it alpha; --alpha is the significance level here.)",
+        help="Only instances trained with this weight of the supertag loss, alpha of the paper: 0 for those without "
+        "supertags.",
     ),
     human: Path = typer.Option(
         None,
@@ -116,7 +130,7 @@ def attraction(
     from psymem.designs.significance import Tests
 
     tests = Tests(
-        alpha=alpha,
+        alpha=significance,
         engine=engine,
         formula=formula,
         spillover=spillover,
@@ -127,6 +141,7 @@ def attraction(
         raise PsymemError(
             "--human-response and --human-engine say how trials are fitted; give them with --human."
         )
+    settings = reading_settings(no_bos, spaced_punctuation, device=device, dtype=dtype)
     folder = out or results_folder("attraction", model, "" if stimuli == BUNDLED_SET else stimuli)
     with progress_bar(quiet, "sentences") as progress:
         result = run(
@@ -134,11 +149,11 @@ def attraction(
             stimuli,
             folder,
             measures=measure or None,
-            reading=Reading(heads, query, not no_bos, lower_case),
+            reading=Reading(heads, query, lower_case, settings),
             tests=tests,
             keep_oov=keep_oov,
             human=HumanSource(human, human_response, human_engine) if human else None,
-            supertag_weight=supertag_weight,
+            supertag_weight=alpha,
             seed=seed,
             progress=progress,
         )
@@ -148,6 +163,8 @@ def attraction(
         from psymem.cli.effects_table import print_result
 
         print_result(result, folder)
+    if not quiet:
+        print_notes(result.about["notes"])
 
 
 def _print_json(result: FactorialResult, folder: Path) -> None:

@@ -7,6 +7,15 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from psymem.cli.reading_options import (
+    DEVICE,
+    DTYPE,
+    LOWER_CASE,
+    NO_BOS,
+    SPACED_PUNCTUATION,
+    print_notes,
+    reading_settings,
+)
 from psymem.errors import PsymemError
 
 if TYPE_CHECKING:
@@ -36,8 +45,11 @@ def heads(
         help="dependent-first (the verb attends to a subject before it), head-first, or both.",
     ),
     query: str = typer.Option("first", help="Attention of a word in pieces: first, last or mean."),
-    no_bos: bool = typer.Option(False, "--no-bos", help="Read without a beginning-of-sentence token."),
-    lower_case: bool = typer.Option(False, "--lower-case", help="Let the model read in lower case."),
+    no_bos: bool = NO_BOS,
+    lower_case: bool = LOWER_CASE,
+    spaced_punctuation: bool = SPACED_PUNCTUATION,
+    device: str = DEVICE,
+    dtype: str = DTYPE,
     out: Path = typer.Option(None, "--out", "-o", help="Folder for tables and figure."),
     seed: int = typer.Option(1, help="Recorded with the results; nothing here is random."),
     as_json: bool = typer.Option(False, "--json", help="Print the tables as JSON."),
@@ -57,7 +69,7 @@ def heads(
     if lower_case:
         sentences = [replace(s, words=tuple(w.lower() for w in s.words)) for s in sentences]
     with progress_bar(quiet, "sentences") as progress:
-        settings = {"bos": False} if no_bos else {}
+        settings = reading_settings(no_bos, spaced_punctuation, device=device, dtype=dtype)
         result = track_relation(
             model, sentences, relation, order=order, query=query, progress=progress, **settings
         )
@@ -71,6 +83,8 @@ def heads(
         print_json({"heads": result.table, "baselines": result.baselines}, model=result.model)
     elif not quiet:
         _show(result, out)
+    if not quiet:
+        print_notes(result.about["notes"])
 
 
 def _sentences(conllu: list[Path], text: Path | None, parser: str) -> list[ParsedSentence]:

@@ -14,6 +14,7 @@ def import_timkey(
     out: Path = typer.Option(..., "--out", "-o", help="Folder for the model."),
     supertag_weight: float = typer.Option(
         None,
+        "--alpha",
         "--supertag-weight",
         min=0,
         help="Weight of the supertag loss it was trained with (alpha of the paper), for its card.",

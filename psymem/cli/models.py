@@ -35,10 +35,15 @@ def register(app: typer.Typer) -> None:
         name: str = typer.Argument(help="Name of a model, or a model folder."),
         as_json: bool = typer.Option(False, "--json", help="Print as JSON."),
     ) -> None:
-        """Show what a model is: its card, what it gives, the measures it allows."""
-        from psymem.checkpoints import describe
+        """Show what a model is: its card, what it gives, the measures it allows.
 
-        facts = _facts(describe(name))
+        Weights that are missing or cut short are an error; psymem models verify compares checksums.
+        """
+        from psymem.checkpoints import check_weights, describe
+
+        found = describe(name)
+        facts = _facts(found)
+        check_weights(found)
         if as_json:
             typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
             return

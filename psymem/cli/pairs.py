@@ -7,6 +7,16 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from psymem.cli.reading_options import (
+    DEVICE,
+    DTYPE,
+    LOWER_CASE,
+    NO_BOS,
+    SPACED_PUNCTUATION,
+    print_notes,
+    reading_settings,
+)
+
 if TYPE_CHECKING:
     from psymem.designs.pairs import PairsResult
 
@@ -36,6 +46,11 @@ def pairs(
     keep_oov: bool = typer.Option(
         False, "--keep-oov", help="Keep pairs with a word that is out of a model's vocabulary."
     ),
+    no_bos: bool = NO_BOS,
+    lower_case: bool = LOWER_CASE,
+    spaced_punctuation: bool = SPACED_PUNCTUATION,
+    device: str = DEVICE,
+    dtype: str = DTYPE,
     out: Path = typer.Option(
         None, "--out", "-o", help="Folder for the results. Default: results/pairs/MODEL."
     ),
@@ -53,16 +68,23 @@ def pairs(
     from psymem.cli.folders import results_folder
     from psymem.cli.progress import progress_bar
     from psymem.designs.pairs import run_pairs
+    from psymem.designs.reading import Reading
 
+    settings = reading_settings(no_bos, spaced_punctuation, device=device, dtype=dtype)
     folder = out or results_folder("pairs", model)
     with progress_bar(quiet, "sentences") as progress:
-        result = run_pairs(paths, model, folder, keep_oov=keep_oov, seed=seed, progress=progress)
+        reading = Reading(lower_case=lower_case, settings=settings)
+        result = run_pairs(
+            paths, model, folder, keep_oov=keep_oov, reading=reading, seed=seed, progress=progress
+        )
     if as_json:
         from psymem.cli.frames import print_json
 
         print_json({"accuracy": result.accuracy, "words_left_out": result.left_out}, out=str(folder))
     elif not quiet:
         _show(result, folder)
+    if not quiet:
+        print_notes(result.about["notes"])
 
 
 def _show(result: PairsResult, folder: Path) -> None:

@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
         simulations: int = typer.Option(
             1000, "--simulations", "-n", help="Experiments to simulate per design."
         ),
-        alpha: float = typer.Option(0.05, "--alpha", help="Level of significance."),
+        alpha: float = typer.Option(0.05, "--significance", "--alpha", help="Level of significance."),
         interval: str = typer.Option("clopper-pearson", "--interval", help="clopper-pearson or wilson."),
         where: str | None = typer.Option(None, "--where", help="Rows to use: \"violation == 'double'\"."),
         levels: list[str] = typer.Option([], "--levels", help="Order of categories: attraction=none,double."),

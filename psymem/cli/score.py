@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from psymem.cli.reading_options import (
+    DEVICE,
+    DTYPE,
+    LOWER_CASE,
+    NO_BOS,
+    SPACED_PUNCTUATION,
+    print_notes,
+    reading_settings,
+)
 from psymem.errors import PsymemError
 
 if TYPE_CHECKING:
@@ -37,7 +47,10 @@ def score(
     word_column: str = typer.Option("word", help="Column of --table that holds the words."),
     text_column: str = typer.Option("text_id", help="Column of --table that says which text a word is in."),
     measure: list[str] = typer.Option(
-        ["surprisal"], "--measure", help="Measure; may be given several times. See psymem models show."
+        [],
+        "--measure",
+        help="Measure; may be given several times. See psymem models show. Default: surprisal, and for models that "
+        "read words in pieces surprisal-uncorrected, n-tokens and context-length.",
     ),
     heads: str = typer.Option(
         "", help="Attention heads as LAYER:HEAD,..., counted from 0; the mean of all heads otherwise."
@@ -45,16 +58,15 @@ def score(
     query: str = typer.Option(
         "", help="Attention of a word in pieces: that of its first (the default) or last, or the mean."
     ),
-    no_bos: bool = typer.Option(False, "--no-bos", help="Read without a beginning-of-sentence token."),
-    lower_case: bool = typer.Option(False, "--lower-case", help="Let models read in lower case."),
+    no_bos: bool = NO_BOS,
+    lower_case: bool = LOWER_CASE,
     context: str = typer.Option(
         "",
         help="What is read in one go: text (the default of pretrained models) or sentence (that of psymem's own).",
     ),
-    device: str = typer.Option("", help="Where to compute: cpu (the default), cuda, cuda:1, mps."),
-    dtype: str = typer.Option(
-        "", help="Precision of a pretrained model: float32 (the default), bfloat16 or float16."
-    ),
+    spaced_punctuation: bool = SPACED_PUNCTUATION,
+    device: str = DEVICE,
+    dtype: str = DTYPE,
     out: Path | None = typer.Option(
         None, "--out", "-o", help="CSV file to write; standard output otherwise."
     ),
@@ -65,6 +77,10 @@ def score(
         min=1,
         help="Words after which results are safe on disk (--out); a killed run goes on there.",
     ),
+    jobs: int = typer.Option(
+        1, "--jobs", "-j", help="Processes; -1 for all cores. Does not change the scores."
+    ),
+    dask: str = typer.Option("", "--dask", help="Scheduler of a Dask cluster: tcp://HOST:PORT."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress and no messages."),
 ) -> None:
     """Score words: surprisal and attention of every word under one or more models.
@@ -78,27 +94,26 @@ def score(
     from psymem.cli.progress import progress_bar
     from psymem.measures.base import with_heads
     from psymem.scoring import Run
+    from psymem.scoring_parallel import Workers, compute_parts
 
+    workers = Workers(jobs, dask)
     words = _words(text, stimuli, table, word_column, text_column)
-    given = {"context": context, "device": device, "dtype": dtype, "bos": False if no_bos else ""}
-    settings = {name: value for name, value in given.items() if value != ""}
-    run = Run(
-        words,
-        model,
-        with_heads(measure, heads, query),
-        lower_case=lower_case,
-        **settings,
-    )
+    settings = reading_settings(no_bos, spaced_punctuation, context=context, device=device, dtype=dtype)
+    chosen = with_heads(measure, heads, query) if measure or heads or query else None
+    run = Run(words, model, chosen, lower_case=lower_case, **settings)
     with progress_bar(quiet or out is None, "sentences") as progress:
         if out is None:
-            _print(run.chunks(words_at_once, progress=progress), as_json)
+            _print(compute_parts(run, workers=workers, words_at_once=words_at_once), as_json)
         else:
-            parts = run.parts(words_at_once, progress)
-            rows = _write(parts, run, out, {"input": str(text or stimuli or table), "seed": seed}, quiet)
+            compute = partial(
+                compute_parts, run, workers=workers, words_at_once=words_at_once, progress=progress
+            )
+            parts = run.parts(words_at_once)
+            about = {"input": str(text or stimuli or table), "seed": seed}
+            rows = _write(parts, run, out, about, compute, quiet)
     if quiet:
         return
-    for note in run.notes():
-        typer.echo(f"Note: {note}", err=True)
+    print_notes(run.notes())
     if out is not None:
         typer.echo(
             f"Wrote {rows} rows to {out} and where they come from to {out.with_suffix('.json')}.",
@@ -129,7 +144,14 @@ def _words(
     return sources.words_from_table(table, word_column=word_column, text_column=text_column)  # type: ignore[arg-type]
 
 
-def _write(parts: Sequence[Callable[[], pd.DataFrame]], run: Run, out: Path, extra: dict, quiet: bool) -> int:
+def _write(
+    parts: Sequence[Callable[[], pd.DataFrame]],
+    run: Run,
+    out: Path,
+    extra: dict,
+    compute: Callable[[Sequence[int]], Iterator[pd.DataFrame]],
+    quiet: bool,
+) -> int:
     """Write rows and sidecar, going on where an earlier run stopped; returns the number of rows."""
     from psymem._version import __version__
     from psymem.resumable import frame_digest, write_resumably
@@ -140,7 +162,7 @@ def _write(parts: Sequence[Callable[[], pd.DataFrame]], run: Run, out: Path, ext
 
     about = {**run.provenance(), **extra}
     identity = {**about, "words": frame_digest(run.words), "parts": len(parts), "psymem": __version__}
-    return write_resumably(parts, out, about, identity, resumed=resumed)
+    return write_resumably(parts, out, about, identity, resumed=resumed, compute=compute)
 
 
 def _print(pieces: object, as_json: bool) -> None:

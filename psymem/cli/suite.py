@@ -7,6 +7,16 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from psymem.cli.reading_options import (
+    DEVICE,
+    DTYPE,
+    LOWER_CASE,
+    NO_BOS,
+    SPACED_PUNCTUATION,
+    print_notes,
+    reading_settings,
+)
+
 if TYPE_CHECKING:
     from psymem.designs.suites import SuiteResult
 
@@ -35,6 +45,11 @@ def suite(
     export: bool = typer.Option(
         False, "--export", help="Also write each suite as SyntaxGym JSON with the values of its regions."
     ),
+    no_bos: bool = NO_BOS,
+    lower_case: bool = LOWER_CASE,
+    spaced_punctuation: bool = SPACED_PUNCTUATION,
+    device: str = DEVICE,
+    dtype: str = DTYPE,
     out: Path = typer.Option(
         None, "--out", "-o", help="Folder for the results. Default: results/suite/MODEL."
     ),
@@ -51,8 +66,10 @@ def suite(
     """
     from psymem.cli.folders import results_folder
     from psymem.cli.progress import progress_bar
+    from psymem.designs.reading import Reading
     from psymem.designs.suites import run_suites
 
+    settings = reading_settings(no_bos, spaced_punctuation, device=device, dtype=dtype)
     folder = out or results_folder("suite", model)
     with progress_bar(quiet, "sentences") as progress:
         result = run_suites(
@@ -62,6 +79,7 @@ def suite(
             keep_oov=keep_oov,
             corrected=not uncorrected,
             export=export,
+            reading=Reading(lower_case=lower_case, settings=settings),
             seed=seed,
             progress=progress,
         )
@@ -72,6 +90,8 @@ def suite(
         print_json(tables, out=str(folder))
     elif not quiet:
         _show(result, folder)
+    if not quiet:
+        print_notes(result.about["notes"])
 
 
 def _show(result: SuiteResult, folder: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from psymem.cli import train_fixation_predictor, train_gated
+from psymem.cli.training import PART, SEED, SEEDS, train_each
 
 PRECISIONS = "auto, bf16 or fp32"
 
@@ -42,7 +43,9 @@ def cbr_rnn(
     longest: int = typer.Option(64, help="Tokens per sentence at most, sentence start included."),
     width: int = typer.Option(256, help="Embedding and hidden width."),
     attention: str = typer.Option("softmax", help="softmax, or the ablations uniform and none."),
-    alpha: float = typer.Option(0.0, help="Weight of the supertag loss."),
+    alpha: str = typer.Option(
+        "0", help="Weight of the supertag loss; several, such as 0,1,5, divide --seeds into equal groups."
+    ),
     published_loss: bool = typer.Option(
         False,
         "--published-loss",
@@ -60,22 +63,31 @@ def cbr_rnn(
         5, help="Validations without gain after which to stop (released recipe: 3)."
     ),
     max_tokens: int = typer.Option(30_000_000, help="Words to train on, repetitions counted."),
-    batch_tokens: int = typer.Option(4096, help="Inputs per batch."),
+    batch_tokens: int = typer.Option(4096, help="Inputs per batch, of all processes together."),
     sampled_words: int = typer.Option(4096, help="Competitors of the sampled softmax; 0 for the exact one."),
     tagged_passes: int = typer.Option(1, help="Passes over tagged sentences per pass over the text."),
     precision: str = typer.Option("auto", help=f"Precision of training: {PRECISIONS}."),
     validate_every: int = typer.Option(1_000_000, help="Tokens between validations."),
     checkpoint_every: int = typer.Option(500, help="Steps between checkpoints."),
-    seed: int = typer.Option(1, help="Decides initial weights, order and dropout."),
+    seed: int | None = SEED,
+    seeds: str = SEEDS,
+    part: str = PART,
     threads: int = typer.Option(0, help="Processor threads; 0 leaves it to torch."),
     quiet: bool = typer.Option(False, "--quiet", help="No progress lines."),
 ) -> None:
-    """Train a CBR-RNN (Timkey & Linzen 2023) and write a checkpoint directory OUT/model."""
+    """Train a CBR-RNN (Timkey & Linzen 2023) and write a checkpoint directory OUT/model.
+
+    With torchrun --nproc-per-node N -m psymem in place of psymem, N processes share each batch.
+    """
+    from dataclasses import replace
+
     from psymem.train.cbr_rnn import ObjectiveSettings
     from psymem.train.loop import LoopSettings
     from psymem.train.run import DataSettings, train_cbr_rnn
+    from psymem.train.seeds import Instance, plan_instances
     from psymem.train.vocabulary import VocabularyRule
 
+    instances = plan_instances(seed, seeds, part, alpha, out)
     data = DataSettings(
         text=tuple(text),
         tagged=tuple(tagged),
@@ -88,7 +100,6 @@ def cbr_rnn(
         width=width,
         dropout=dropout,
         attention=attention,
-        alpha=alpha,
         normalised=not published_loss,
         sampled_words=sampled_words,
         batch_tokens=batch_tokens,
@@ -107,10 +118,13 @@ def cbr_rnn(
         stop_after=stop_after,
         validate_every=validate_every,
         checkpoint_every=checkpoint_every,
-        seed=seed,
     )
-    folder = train_cbr_rnn(data, objective, loop, out, threads=threads, quiet=quiet)
-    typer.echo(str(folder))
+
+    def train(one: Instance) -> Path:
+        aim, how = replace(objective, alpha=one.alpha), replace(loop, seed=one.seed)
+        return train_cbr_rnn(data, aim, how, one.out, threads=threads, quiet=quiet)
+
+    train_each(instances, train, quiet)
 
 
 def gpt2(
@@ -134,19 +148,28 @@ def gpt2(
     warmup_steps: int = typer.Option(200, help="Steps of rising learning rate."),
     stop_after: int = typer.Option(5, help="Validations without gain after which to stop."),
     max_tokens: int = typer.Option(30_000_000, help="Tokens to train on, repetitions counted."),
-    batch_tokens: int = typer.Option(4096, help="Inputs per batch."),
+    batch_tokens: int = typer.Option(4096, help="Inputs per batch, of all processes together."),
     validate_every: int = typer.Option(1_000_000, help="Tokens between validations."),
     checkpoint_every: int = typer.Option(500, help="Steps between checkpoints."),
-    seed: int = typer.Option(1, help="Decides initial weights, order and dropout."),
+    seed: int | None = SEED,
+    seeds: str = SEEDS,
+    part: str = PART,
     threads: int = typer.Option(0, help="Processor threads; 0 leaves it to torch."),
     quiet: bool = typer.Option(False, "--quiet", help="No progress lines."),
 ) -> None:
-    """Train a small GPT-2 on the text of a memory model, as its control; writes a checkpoint OUT/model."""
+    """Train a small GPT-2 on the text of a memory model, as its control; writes a checkpoint OUT/model.
+
+    With torchrun --nproc-per-node N -m psymem in place of psymem, N processes share each batch.
+    """
+    from dataclasses import replace
+
     from psymem.train.gpt2 import GPT2Settings, train_gpt2
     from psymem.train.loop import LoopSettings
     from psymem.train.run import DataSettings
+    from psymem.train.seeds import Instance, plan_instances
     from psymem.train.vocabulary import VocabularyRule
 
+    instances = plan_instances(seed, seeds, part, "0", out)
     data = DataSettings(
         text=tuple(text),
         held_out=tuple(held_out),
@@ -161,7 +184,10 @@ def gpt2(
         stop_after=stop_after,
         validate_every=validate_every,
         checkpoint_every=checkpoint_every,
-        seed=seed,
     )
     settings = GPT2Settings(layers, heads, width, dropout, batch_tokens, vocabulary)
-    typer.echo(str(train_gpt2(data, settings, loop, out, threads=threads, quiet=quiet)))
+
+    def train(one: Instance) -> Path:
+        return train_gpt2(data, settings, replace(loop, seed=one.seed), one.out, threads=threads, quiet=quiet)
+
+    train_each(instances, train, quiet)

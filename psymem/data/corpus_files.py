@@ -59,7 +59,7 @@ def find_files(folder: Path, patterns: Sequence[str], corpus: str) -> list[Path]
 
 def fitting_files(folder: Path, patterns: Sequence[str]) -> list[Path]:
     """Return what `find_files` would, [] if there is none."""
-    for level in ("*", "*/*"):
+    for level in ("*", "*/*", "*/*/*"):
         inside = sorted(p for p in folder.glob(level) if p.is_file() and not p.name.startswith("."))
         for pattern in patterns:
             fitting = [p for p in inside if Path(p.name.lower()).match(pattern.lower())]

@@ -22,8 +22,8 @@ from psymem.designs.reading import Reading, item_set_facts, scoring_run
 from psymem.designs.rows import (
     CRITICAL,
     covariates_of,
+    family_names,
     leave_out_items,
-    model_family,
     out_of_vocabulary,
     refuse_own_names,
     refuse_single_item,
@@ -113,8 +113,8 @@ class FactorialResult:
     def families(self) -> dict[str, list[str]]:
         """Family -> its instances."""
         names: dict[str, list[str]] = {}
-        for name in dict.fromkeys(self.scores["model"]):
-            names.setdefault(model_family(name), []).append(name)
+        for name, family in family_names(self.scores["model"].unique()).items():
+            names.setdefault(family, []).append(name)
         return names
 
     @property
@@ -305,14 +305,16 @@ def attraction(
     source = human if isinstance(human, HumanSource) or human is None else HumanSource(human)
     trials = (source.read(item_set.words), source) if source else None  # refused before the models read
     run = scoring_run(item_set, model, measures, reading, supertag_weight)
+    scores = pd.concat(list(run.chunks(progress=progress)), ignore_index=True)
+    about = {"item_set": item_set_facts(item_set), **run.provenance(), "notes": run.notes(), "seed": seed}
     result = analyse(
-        pd.concat(list(run.chunks(progress=progress)), ignore_index=True),
+        scores,
         item_set.factors,
         attraction=item_set.design == DESIGN,
         measures=[column for measure in run.measures for column in measure.columns],
         tests=tests,
         keep_oov=keep_oov,
-        about={"item_set": item_set_facts(item_set), **run.provenance(), "seed": seed},
+        about=about,
         human=trials,
     )
     if out is not None:

@@ -163,6 +163,7 @@ def track_relation(
     if not used:
         raise DataError(_nothing_found(sentences, relation, order))
     hits, weights = _read(backend, [sentences[i] for i in used], [pairs[i] for i in used], query, progress)
+    notes = list(getattr(backend, "notes", ()))
     cases = _cases([sentences[i] for i in used], [pairs[i] for i in used], relation)
     return HeadsResult(
         table=_table(hits, weights),
@@ -172,7 +173,7 @@ def track_relation(
         relation=relation,
         order=order,
         query=query,
-        about={"models": [backend.provenance()], "sentences": len(sentences)},
+        about={"models": [backend.provenance()], "sentences": len(sentences), "notes": notes},
     )
 
 

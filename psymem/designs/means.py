@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from psymem.designs.rows import model_family, regions_of
+from psymem.designs.rows import family_names, regions_of
 
 WITHIN = "95% within-item (Cousineau-Morey), t over items"
 WITHIN_BLOCK = "95% within item and {blocks} (Cousineau-Morey), t over items"
@@ -22,7 +22,7 @@ def interval_name(blocks: Sequence[str] = ()) -> str:
 def item_means(rows: pd.DataFrame, measures: Sequence[str], factors: Sequence[str]) -> pd.DataFrame:
     """Average the instances of each model: long form, one row per item, condition, region and measure."""
     keys = ["model", "item", "condition", *factors, "region"]
-    averaged = rows.assign(model=rows["model"].map(model_family))
+    averaged = rows.assign(model=rows["model"].map(family_names(rows["model"].unique())))
     averaged = averaged.groupby(keys, sort=False, observed=True)[list(measures)].mean().reset_index()
     return averaged.melt(keys, list(measures), var_name="measure", value_name="value")
 

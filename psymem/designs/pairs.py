@@ -16,6 +16,7 @@ from psymem.errors import DataError
 
 if TYPE_CHECKING:
     from psymem.backends.base import Backend
+    from psymem.designs.reading import Reading
 
 TIE_BITS = 1e-4
 """Sentences whose log-probabilities differ by less are equally probable: rounding differs between batches."""
@@ -79,6 +80,7 @@ def run_pairs(
     out: str | Path | None = None,
     *,
     keep_oov: bool = False,
+    reading: Reading | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
 ) -> PairsResult:
@@ -100,6 +102,8 @@ def run_pairs(
         Folder for the results; nothing is written without it.
     keep_oov
         Analyse pairs with out-of-vocabulary words too.
+    reading
+        Case and settings of the models; heads and query row have no effect.
     seed
         Recorded with the results; nothing here is random.
     progress
@@ -117,7 +121,9 @@ def run_pairs(
     if out is not None:
         check_writable(Path(out))
     chosen = pairs if isinstance(pairs, pd.DataFrame) else read_pairs(pairs)
-    scores, models = read_surprisal(pair_words(chosen), model, corrected=False, progress=progress)
+    scores, models = read_surprisal(
+        pair_words(chosen), model, corrected=False, reading=reading, progress=progress
+    )
     about = {"pairs": _facts(pairs), **models, "keep_oov": keep_oov, "tie_bits": TIE_BITS, "seed": seed}
     result = analyse_pairs(scores, chosen, keep_oov=keep_oov, about=about)
     if out is not None:

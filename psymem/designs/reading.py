@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from psymem.backends.base import require_causal
 from psymem.backends.load import load_backends
 from psymem.designs.supertags import select
 from psymem.errors import MeasureError
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reading:
-    """How models read the sentences of an item set.
+    """How models read the sentences.
 
     Parameters
     ----------
@@ -33,16 +34,17 @@ class Reading:
         over all heads.
     query
         Row of a word in several pieces: "first", "last" or "mean"; "" leaves it to the measure ("first").
-    bos
-        Whether to open each sentence with a beginning-of-sentence token.
     lower_case
         Whether to put words into lower case first.
+    settings
+        Settings of the models that are not the usual ones: ``{"bos": False}``, ``{"punctuation": "spaced"}``,
+        ``{"device": "cuda"}``.
     """
 
     heads: str = ""
     query: str = ""
-    bos: bool = True
     lower_case: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 DEFAULT_MEASURES = ("surprisal", "relative-attention", "attention-entropy")
@@ -76,9 +78,10 @@ def scoring_run(
     PsymemError
         For an unknown model or measure, and for a measure that was asked for and that a model cannot give.
     """
-    backends = load_backends(models, **({} if reading.bos else {"bos": False}))  # type: ignore[arg-type]
+    backends = load_backends(models, **reading.settings)
     if supertag_weight is not None:
         backends = select(backends, supertag_weight)
+    require_causal(backends)
     if measures:
         chosen = with_heads(list(measures), reading.heads, reading.query)
         return Run(item_set.words, backends, chosen, lower_case=reading.lower_case)
@@ -104,6 +107,7 @@ def read_surprisal(
     models: str | Path | Backend | Sequence[str | Path | Backend],
     *,
     corrected: bool,
+    reading: Reading | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return the surprisal of every word, and what identifies the numbers.
@@ -116,6 +120,8 @@ def read_surprisal(
         Names, folders or backends.
     corrected
         Whether to correct for word boundaries where the tokenizer marks them.
+    reading
+        Case and settings of the models.
     progress
         Called with the model's name, the sentences it has read and the number of sentences.
 
@@ -124,7 +130,7 @@ def read_surprisal(
     scores : pandas.DataFrame
         `words` with ``model, oov, surprisal_bits``, one row per word and model.
     provenance : dict
-        Models and measure with their settings.
+        Models and measure with their settings, and "notes": what the models found odd about the words.
 
     Raises
     ------
@@ -133,12 +139,18 @@ def read_surprisal(
     """
     measure = Surprisal(corrected=corrected)
     key = ["text_id", "word_id"]
-    run = Run(words[["text_id", "sentence_id", "word_id", "word"]], models, measure)  # few columns are quick
+    reading = reading or Reading()
+    few = words[["text_id", "sentence_id", "word_id", "word"]]  # few columns are quick
+    run = Run(few, models, measure, lower_case=reading.lower_case, **reading.settings)
+    require_causal(run.backends)
     read = pd.concat(list(run.chunks(progress=progress)), ignore_index=True)
     new = read[[*key, "model", "oov", measure.columns[0]]]
     scores = new.merge(words, on=key, how="left", validate="many_to_one")
     scores = scores.rename(columns={measure.columns[0]: "surprisal_bits"})
-    return scores[[*words.columns, "model", "oov", "surprisal_bits"]], run.provenance()
+    return scores[[*words.columns, "model", "oov", "surprisal_bits"]], {
+        **run.provenance(),
+        "notes": run.notes(),
+    }
 
 
 def item_set_facts(item_set: ItemSet) -> dict[str, Any]:

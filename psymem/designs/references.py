@@ -21,6 +21,11 @@ REFERENCES = {
     "holm1979": "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian "
     "Journal of "
     "Statistics, 6(2), 65–70.",
+    "goodkind2018": "Goodkind, A., & Bicknell, K. (2018). Predictive power of word surprisal for reading times is a "
+    "linear "
+    "function of language model quality. Proceedings of the 8th Workshop on Cognitive Modeling and "
+    "Computational "
+    "Linguistics, 10–18.",
     "cousineau2005": "Cousineau, D. (2005). Confidence intervals in within-subject designs: A simpler "
     "solution to Loftus "
     "and Masson's method. Tutorials in Quantitative Methods for Psychology, 1(1), 42–45.",
@@ -32,3 +37,6 @@ REFERENCES = {
 
 ATTRACTION_ONLY = ("timkey2023", "laurinavichyute2022", "barr2013")
 """References of the attraction design; other designs leave them out."""
+
+READING_ONLY = ("goodkind2018",)
+"""References of reading studies."""

@@ -13,7 +13,7 @@ from psymem._version import __version__
 from psymem.designs import wording
 from psymem.designs.figures import by_item_note, means_note
 from psymem.designs.human_report import human_html
-from psymem.designs.references import ATTRACTION_ONLY, REFERENCES
+from psymem.designs.references import ATTRACTION_ONLY, READING_ONLY, REFERENCES
 from psymem.designs.report_tables import effects_html, list_html, means_html, table_html, within_html
 from psymem.outputs import base_provenance
 
@@ -156,7 +156,7 @@ def _notes(result: FactorialResult) -> str:
 
 
 def _references(result: FactorialResult) -> str:
-    left = () if result.attraction else ATTRACTION_ONLY
+    left = READING_ONLY if result.attraction else (*READING_ONLY, *ATTRACTION_ONLY)
     listed = sorted(text for key, text in REFERENCES.items() if key not in left)
     card = _item_set(result).get("card", {})
     listed += [f"Items: {card['citation']}"] if isinstance(card, dict) and "citation" in card else []

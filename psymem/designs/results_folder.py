@@ -27,7 +27,7 @@ def save(result: FactorialResult, folder: Path) -> list[Path]:
         If the folder cannot be written or the disk is full; nothing is left behind.
     """
     about = provenance(result)
-    drawn = {name: (_pdf(figure), _png(figure)) for name, figure in figures(result).items()}
+    drawn = {name: (pdf_bytes(figure), png_bytes(figure)) for name, figure in figures(result).items()}
     page = report_html(result, {name: png for name, (_, png) in drawn.items()})
     with whole_folder(folder) as temporary:
         for name, table in tables(result).items():
@@ -83,14 +83,14 @@ def provenance(result: FactorialResult) -> dict[str, Any]:
     }
 
 
-def _pdf(figure: Figure) -> bytes:
+def pdf_bytes(figure: Figure) -> bytes:
     """Return the figure as PDF, without its creation date, so that the same run gives the same file."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="pdf", metadata={"CreationDate": None})
     return buffer.getvalue()
 
 
-def _png(figure: Figure) -> bytes:
+def png_bytes(figure: Figure) -> bytes:
     """Return the figure as PNG, 300 dpi."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=300)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
@@ -21,6 +21,13 @@ def model_family(name: str) -> str:
     """Name that instances share: "cbr-rnn" for "cbr-rnn/1"; any other name is a family of its own."""
     instance = re.fullmatch(r"([A-Za-z0-9_.-]+)/\d+", name)
     return instance.group(1) if instance else name
+
+
+def family_names(models: Iterable[str]) -> dict[str, str]:
+    """Instance -> what its table is called: the family, or the instance's own name if it is there alone."""
+    names = list(dict.fromkeys(models))
+    families = [model_family(n) for n in names]
+    return {n: n if families.count(f) == 1 else f for n, f in zip(names, families, strict=True)}
 
 
 def out_of_vocabulary(scores: pd.DataFrame) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from psymem.designs.effects import (
     STRUCTURES,
 )
 from psymem.designs.formulas import coefficient, formula_parts
-from psymem.designs.rows import CRITICAL, model_family, regions_of
+from psymem.designs.rows import CRITICAL, family_names, regions_of
 from psymem.errors import FitError, FormulaError, UnknownNameError
 from psymem.fitting.fit import fit
 from psymem.fitting.multiplicity import adjust
@@ -138,7 +138,7 @@ def effects_table(
     """
     _check_response(measures, tests)
     found: list[dict[str, Any]] = []
-    families = rows["model"].map(model_family)
+    families = rows["model"].map(family_names(rows["model"].unique()))
     for region in regions_of(rows) if tests.spillover else [CRITICAL]:
         for family in families.unique():
             part = rows[(rows["region"] == region) & (families == family)]

@@ -17,6 +17,7 @@ from psymem.errors import DataError
 
 if TYPE_CHECKING:
     from psymem.backends.base import Backend
+    from psymem.designs.reading import Reading
 
 Progress = Callable[[str, int, int], None]
 """Called with the model's name, the sentences it has read and the number of sentences."""
@@ -118,6 +119,7 @@ def run_suites(
     keep_oov: bool = False,
     corrected: bool = True,
     export: bool = False,
+    reading: Reading | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
 ) -> SuiteResult:
@@ -143,6 +145,8 @@ def run_suites(
         of SyntaxGym are not).
     export
         Also write each suite as SyntaxGym JSON with the values of its regions.
+    reading
+        Case and settings of the models; heads and query row have no effect.
     seed
         Recorded with the results; nothing here is random.
     progress
@@ -161,7 +165,7 @@ def run_suites(
         check_writable(Path(out))
     chosen = _suites(suites)
     words = pd.concat([s.words for s in chosen], ignore_index=True)
-    scores, models = read_surprisal(words, model, corrected=corrected, progress=progress)
+    scores, models = read_surprisal(words, model, corrected=corrected, reading=reading, progress=progress)
     about = {"suites": [_facts(s) for s in chosen], **models, "keep_oov": keep_oov, "seed": seed}
     result = analyse_suites(scores, chosen, keep_oov=keep_oov, about=about)
     if out is not None:

@@ -1,8 +1,8 @@
 """Instances of one model trained with and without supertags, told apart.
 
 The weight of the supertag loss, alpha of Timkey & Linzen (2023), is in a model's card (``objective.alpha``). It is
-called the supertag weight here, since alpha is the significance level of every test. Instances of one family with
-different weights are analysed all together, as in the paper, and then once more in a block for each weight:
+called the supertag weight here, since alpha is also the level of significance. Instances of one family with different
+weights are analysed all together, as in the paper, and then once more in a block for each weight:
 "cbr-rnn-alpha0" is made of the instances of "cbr-rnn" trained without supertags.
 """
 
@@ -54,7 +54,8 @@ def select(backends: Sequence[Backend], weight: float) -> list[Backend]:
     known = supertag_weights(b.provenance() for b in backends)
     if weight not in known.values():
         has = ", ".join(f"{model}: {w:g}" for model, w in known.items()) or "none says a weight in its card"
-        raise ModelError(f"No model was trained with the supertag weight {weight:g} ({has}).")
+        level = " The level of significance is set by --significance." if 0 < weight < 0.5 else ""
+        raise ModelError(f"No model was trained with the supertag weight {weight:g} ({has}).{level}")
     return [b for b in backends if known.get(b.name, weight) == weight]
 
 
@@ -85,7 +86,8 @@ def with_blocks(rows: pd.DataFrame, blocks: Mapping[str, Sequence[str]]) -> pd.D
     parts = [rows]
     for block, instances in blocks.items():
         part = rows[rows["model"].isin(instances)]
-        parts.append(part.assign(model=block + "/" + part["model"].str.rpartition("/")[2]))
+        number = "/" + part["model"].str.rpartition("/")[2] if len(instances) > 1 else ""
+        parts.append(part.assign(model=block + number))
     return pd.concat(parts, ignore_index=True) if blocks else rows
 
 

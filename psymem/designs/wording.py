@@ -53,6 +53,11 @@ def unit(measure: str) -> str:
     return " bits" if measure.endswith("_bits") else ""
 
 
+def in_words(response: str) -> str:
+    """Name of a column of reading times: "gaze duration", "self-paced reading time"."""
+    return response.replace("_", " ").replace("self paced", "self-paced")
+
+
 def number(value: float, digits: int = 3) -> str:
     """Format a number with a real minus sign; "NA" if missing."""
     return "NA" if pd.isna(value) else f"{value:z.{digits}f}".replace("-", "−")

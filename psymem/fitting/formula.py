@@ -185,11 +185,15 @@ def expand(node: Node, source: str) -> Terms:
 
 def _placeholders(node: Node, source: str, factors: list[Node]) -> str:
     """Write `node` for formulaic with every expression that is not algebra replaced by ``v<k>``."""
+    _refuse_numbers(node, source)
     if node.kind == "binary" and node.value in ALGEBRA:
+        if node.value in ("^", "**"):
+            base, exponent = node.arguments
+            return f"({_placeholders(base, source, factors)} ^ {exponent.value:g})"
         left, right = (_placeholders(child, source, factors) for child in node.arguments)
         if node.value in ("+", "-"):
             return f"{left} {node.value} {right}"
-        return f"({left} {'^' if node.value == '**' else node.value} {right})"
+        return f"({left} {node.value} {right})"
     if node.kind == "parenthesis":
         return f"({_placeholders(node.arguments[0], source, factors)})"
     if node.kind == "unary" and node.value in ("+", "-"):
@@ -209,6 +213,31 @@ def _placeholders(node: Node, source: str, factors: list[Node]) -> str:
     if node not in factors:
         factors.append(node)
     return f"v{factors.index(node)}"
+
+
+def _refuse_numbers(node: Node, source: str) -> None:
+    """Raise FormulaError for a number that is neither a term (0, 1) nor the exponent of a power."""
+    if node.kind == "number" and node.value not in (0, 1):
+        raise mark(
+            source, node.position, "a number other than 0 and 1 is not a term; wrap arithmetic in I()."
+        )
+    if node.kind != "binary" or node.value not in (*ALGEBRA, "^", "**") or node.value in ("+", "-"):
+        return
+    left, right = node.arguments
+    if node.value in ("^", "**"):
+        if right.kind != "number" or float(right.value) < 1 or float(right.value) % 1:
+            raise mark(
+                source,
+                node.position,
+                f"the exponent {deparse(right)!r} is not a whole number from 1 on; wrap arithmetic in I(), as in "
+                "I(x^0.5).",
+            )
+    elif "number" in (left.kind, right.kind):
+        raise mark(
+            source,
+            node.position,
+            f"'{node.value}' joins columns, and one side of it is a number; wrap arithmetic in I(), as in I(x / 2).",
+        )
 
 
 @lru_cache(maxsize=512)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 
@@ -60,7 +61,7 @@ class Coordinates:
 
     def join(self, matrices: Sequence[np.ndarray]) -> np.ndarray:
         """Return theta of lower triangular matrices."""
-        return np.concatenate([m[0] if len(m) == 1 else m[np.triu_indices(len(m))[::-1]] for m in matrices])
+        return np.concatenate([m[0] if len(m) == 1 else m[_below(len(m))] for m in matrices])
 
     def by_block(self, matrices: Sequence[np.ndarray], blocks: Sequence[Block]) -> list[np.ndarray]:
         """Gather the matrices of the bars into one block-diagonal matrix per grouping factor."""
@@ -96,12 +97,18 @@ class Coordinates:
         return [triangle @ matrix for triangle, matrix in zip(self.triangles, self.split(theta), strict=True)]
 
 
+@cache
+def _below(k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns of the lower triangle of a k x k matrix, column by column."""
+    return np.triu_indices(k)[::-1]
+
+
 def lower_triangle(values: np.ndarray, k: int) -> np.ndarray:
     """Fill a k x k lower triangle column by column."""
     if k == 1:
         return values.reshape(1, 1)
     matrix = np.zeros((k, k))
-    matrix[np.triu_indices(k)[::-1]] = values
+    matrix[_below(k)] = values
     return matrix
 
 

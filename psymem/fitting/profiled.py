@@ -84,12 +84,23 @@ def _minimise(criterion: Criterion, coordinates: Coordinates) -> tuple[Optimum, 
     """Return the optimum, lme4's theta and the evaluation there."""
     blocks = criterion.products.blocks
 
+    last: tuple[np.ndarray, list[np.ndarray], Evaluation] | None = (
+        None  # a slope is asked for where one has just been
+    )
+
+    def at(point: np.ndarray) -> tuple[list[np.ndarray], Evaluation]:
+        nonlocal last
+        if last is None or not np.array_equal(last[0], point):
+            lambdas = coordinates.by_block(coordinates.split(point), blocks)
+            last = point.copy(), lambdas, criterion(lambdas)
+        return last[1], last[2]
+
     def deviance(point: np.ndarray) -> float:
-        return criterion(coordinates.by_block(coordinates.split(point), blocks)).deviance
+        return at(point)[1].deviance
 
     def slope(point: np.ndarray) -> np.ndarray:
-        lambdas = coordinates.by_block(coordinates.split(point), blocks)
-        return coordinates.from_blocks(slopes(criterion, lambdas, criterion(lambdas)), blocks)
+        lambdas, found = at(point)
+        return coordinates.from_blocks(slopes(criterion, lambdas, found), blocks)
 
     exact = None if criterion.sparse else slope
     found = search(deviance, start_values(criterion.products, coordinates), coordinates.diagonal, exact)

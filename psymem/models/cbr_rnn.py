@@ -129,18 +129,15 @@ class CueBasedRNN(nn.Module):
         embedded = self.embedding(tokens)  # (B, T, d)
         visible = visible_memories(tokens, self.settings.bos_id)  # (B, T, T)
         hidden = embedded.new_zeros(embedded.shape[0], self.settings.width)  # h_{-1} = 0
-        steps: dict[str, list[Tensor]] = {
-            name: [] for name in ("hidden", "query", "key", "value", "weights", "scores")
-        }
+        memory = _Memory(embedded)
+        steps: dict[str, list[Tensor]] = {name: [] for name in ("hidden", "query", "weights", "scores")}
         for i in range(tokens.shape[1]):
             e = embedded[:, i]
             q = self._finish(self.query_norm, self.query(torch.cat([e, hidden], -1)))
             if self.settings.attention == "none":
                 mixed = torch.cat([e, q, hidden], -1)  # (B, 3d)
             else:
-                retrieved, weights, scores = self._retrieve(
-                    q, steps["key"], steps["value"], visible[:, i, :i]
-                )
+                retrieved, weights, scores = self._retrieve(q, memory, visible[:, i, :i])
                 mixed = torch.cat([e, q, retrieved, hidden], -1)  # (B, 4d)
                 steps["weights"].append(nn.functional.pad(weights, (0, tokens.shape[1] - i)))
                 steps["scores"].append(nn.functional.pad(scores, (0, tokens.shape[1] - i), value=-math.inf))
@@ -150,16 +147,16 @@ class CueBasedRNN(nn.Module):
                 hidden = written
             else:
                 key, value, hidden = written.chunk(3, -1)  # (B, d) each
-                steps["key"].append(key)
-                steps["value"].append(value)
+                memory.write(key, value)
             steps["query"].append(q)
             steps["hidden"].append(hidden)
         stack = {name: torch.stack(rows, 1) for name, rows in steps.items() if rows}  # (B, T, ...) each
+        remembered = memory.read() if memory.n else (None, None)
         return CueBasedRNNOutput(
             stack["hidden"],
             stack["query"],
-            stack.get("key"),
-            stack.get("value"),
+            remembered[0],
+            remembered[1],
             attention=stack.get("weights"),
             attention_score=stack.get("scores"),
         )
@@ -167,13 +164,11 @@ class CueBasedRNN(nn.Module):
     def _finish(self, norm: nn.Module, projected: Tensor) -> Tensor:
         return self.dropout(torch.tanh(norm(projected)))
 
-    def _retrieve(
-        self, query: Tensor, keys: list[Tensor], values: list[Tensor], visible: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    def _retrieve(self, query: Tensor, memory: _Memory, visible: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return what the cue retrieves (B, d), the weights and the scores, both (B, i) over the i memories so far."""
-        if not keys:  # an empty memory: the zero slot of the paper's code
+        if not memory.n:  # an empty memory: the zero slot of the paper's code
             return torch.zeros_like(query), query.new_zeros(len(query), 0), query.new_zeros(len(query), 0)
-        key, value = torch.stack(keys, 1), torch.stack(values, 1)  # (B, i, d)
+        key, value = memory.read()  # (B, i, d) each
         if self.settings.attention == "uniform":
             scores = torch.zeros_like(key[..., 0])
         else:
@@ -185,6 +180,39 @@ class CueBasedRNN(nn.Module):
     def n_parameters(self) -> int:
         """Number of weights, shared ones once: 30 d^2 + 24 d + V d + V for the tied model of the paper."""
         return sum(p.numel() for p in self.parameters())
+
+
+class _Memory:
+    """Keys and values of the inputs so far.
+
+    Without gradients each is written once, into a buffer as long as the sentences; with them they are stacked at each
+    step, since what a gradient depends on may not be written to again.
+
+    Parameters
+    ----------
+    like
+        (B, T, d), the size of the buffers.
+    """
+
+    def __init__(self, like: Tensor) -> None:
+        self.n = 0
+        self.buffers = None if torch.is_grad_enabled() else (torch.empty_like(like), torch.empty_like(like))
+        self.written: tuple[list[Tensor], list[Tensor]] = ([], [])
+
+    def write(self, key: Tensor, value: Tensor) -> None:
+        """Add those of one input, (B, d) each."""
+        for i, new in enumerate((key, value)):
+            if self.buffers is None:
+                self.written[i].append(new)
+            else:
+                self.buffers[i][:, self.n] = new
+        self.n += 1
+
+    def read(self) -> tuple[Tensor, Tensor]:
+        """Return all keys and all values, (B, n, d) each."""
+        if self.buffers is None:
+            return torch.stack(self.written[0], 1), torch.stack(self.written[1], 1)
+        return self.buffers[0][:, : self.n], self.buffers[1][:, : self.n]
 
 
 def visible_memories(tokens: Tensor, bos_id: int) -> Tensor:

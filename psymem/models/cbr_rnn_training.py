@@ -22,13 +22,6 @@ from psymem.errors import ModelError
 from psymem.models.cbr_rnn import CueBasedRNN
 
 
-def has_quick_recurrence(model: CueBasedRNN, tokens: Tensor) -> bool:
-    """Whether `hidden_states` can take the place of the model's plain forward pass for these (B, T) ids."""
-    settings = model.settings
-    plain = settings.attention == "softmax" and settings.sharpness == 1.0
-    return plain and bool((tokens[:, 0] == settings.bos_id).all())
-
-
 def hidden_states(model: CueBasedRNN, tokens: Tensor, compute: torch.dtype = torch.float32) -> Tensor:
     """Return h_i for every input, (T, B, d) in `compute` precision, with gradients to all weights.
 
@@ -89,18 +82,17 @@ class _Recurrence(torch.autograd.Function):
         from_hidden = torch.cat([wq[:, d:], wz[:, 3 * d :]])  # (5d, d)
         from_retrieval = wz[:, d : 3 * d].contiguous()  # (4d, 2d)
         hoisted = torch.addmm(torch.cat([bq, bz]), e.view(-1, d), from_embedding.T).view(t_max, b, 5 * d)
-        masks = _dropout_masks(rate, (t_max, b, 8 * d), compute)
-
-        new = lambda *shape: torch.empty(*shape, dtype=compute)  # noqa: E731
+        new = lambda *shape: torch.empty(*shape, dtype=compute, device=e.device)  # noqa: E731
+        masks = None if rate == 0.0 else new(t_max, b, 8 * d).bernoulli_(1 - rate).div_(1 - rate)
         pre_q, pre_z, pre_f = new(t_max, b, d), new(t_max, b, 4 * d), new(t_max, b, 3 * d)
         y_q, y_z, y_f = new(t_max, b, d), new(t_max, b, 4 * d), new(t_max, b, 3 * d)
         qa = new(t_max, b, 2 * d)  # [q_i; a_i], after dropout
         written = new(t_max, b, 3 * d)  # [k_i; v_i; h_i], after dropout
         z_kept = new(t_max, b, 4 * d)
         keys, values = new(b, t_max, d), new(b, t_max, d)
-        weights = torch.zeros(b, t_max, t_max, dtype=compute)
-        stats = [torch.empty(t_max, 2, b, 1) for _ in range(3)]
-        hidden = torch.zeros(b, d, dtype=compute)
+        weights = new(b, t_max, t_max).zero_()
+        stats = [torch.empty(t_max, 2, b, 1, device=e.device) for _ in range(3)]
+        hidden = new(b, d).zero_()
         for i in range(t_max):
             mask = None if masks is None else masks[i]
             pre = torch.addmm(hoisted[i], hidden, from_hidden.T)
@@ -142,12 +134,12 @@ class _Recurrence(torch.autograd.Function):
         grad_hidden = grad_hidden.to(compute)
         queries = qa[..., :d].transpose(0, 1)  # (B, T, d)
         d_scores = torch.zeros_like(weights)
-        d_retrieved = torch.zeros(b, t_max, d, dtype=compute)
-        d_hoisted = torch.empty(t_max, b, 5 * d, dtype=compute)
-        d_pre_f = torch.empty(t_max, b, 3 * d, dtype=compute)
+        d_retrieved = e.new_zeros(b, t_max, d)
+        d_hoisted = e.new_empty(t_max, b, 5 * d)
+        d_pre_f = e.new_empty(t_max, b, 3 * d)
         d_normed = [torch.empty_like(y) for y in (y_q, y_z, y_f)]
-        d_next = torch.zeros(b, d, dtype=compute)
-        d_written = torch.zeros(b, 3 * d, dtype=compute)
+        d_next = e.new_zeros(b, d)
+        d_written = e.new_zeros(b, 3 * d)
         for i in reversed(range(t_max)):
             mask = None if masks is None else masks[i]
             later = _later_viewers(i)
@@ -208,13 +200,6 @@ def _first_visible(i: int) -> int:
 def _later_viewers(j: int) -> int:
     """First input from which on memory j is visible; BOS is visible to input 1 alone (its later weights are 0)."""
     return j + 1
-
-
-def _dropout_masks(rate: float, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor | None:
-    """Scaled keep masks for all steps at once; None if nothing is dropped."""
-    if rate == 0.0:
-        return None
-    return torch.empty(shape, dtype=dtype).bernoulli_(1 - rate).div_(1 - rate)
 
 
 def _undo(

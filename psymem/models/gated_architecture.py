@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import torch
@@ -14,6 +14,7 @@ from psymem.models.architecture import Architecture
 from psymem.models.gated import StepRecord
 from psymem.models.gated_settings import GatedSettings
 from psymem.models.language_model import GatedLanguageModel, GatedOutput
+from psymem.models.linearised import LINEARISED, linearisation
 
 MODEL_TYPE = "psymem-gated-rnn"
 NAMES = {
@@ -51,10 +52,14 @@ def provides(config: Mapping[str, Any]) -> frozenset[str]:
     found = {"logprob", "entropy", "update_norm"}
     if settings.guided:
         found |= {"fixations", "duration_level"}
+    if settings.guided == "layers":
+        found |= {"layer_fixations"}
     if settings.units > 1:
         found |= {"update_frac"}
     if settings.cell != "srn":
         found |= {"memory_retain", "memory_write"}
+    else:
+        found |= LINEARISED if settings.guided else LINEARISED - {"memory_carry"}
     return frozenset(found)
 
 
@@ -62,7 +67,26 @@ def read(
     network: GatedLanguageModel, tokens: Tensor, wanted: frozenset[str], state: Any = None
 ) -> GatedOutput:
     """Read (B, T) ids and keep what is wanted."""
-    return network(tokens, state, observe=wanted)
+    output = network(tokens, state, observe=wanted)
+    more = {}
+    if network.settings.guided == "layers" and output.freeze is not None:
+        more["layer_fixations"] = output.freeze
+    if network.settings.cell == "srn" and not LINEARISED.isdisjoint(wanted):
+        more |= _linearised(network, tokens, output)
+    return replace(output, more=more)
+
+
+def _linearised(network: GatedLanguageModel, tokens: Tensor, output: GatedOutput) -> dict[str, Tensor]:
+    """Return what a small change would reach in the last layer; see `psymem.models.linearised`."""
+    block, freeze = network.block, output.freeze
+    if len(output.records) == 1:
+        inputs = network.embedding(tokens)
+    else:
+        inputs = output.records[-2].hidden.flatten(2)
+        inputs = block.project[-1](inputs) if len(block.project) else inputs
+    if freeze is not None and block.guided == "layers":
+        freeze = freeze[..., -1:]
+    return linearisation(block.layers[-1], inputs, output.records[-1], freeze)  # type: ignore[arg-type]
 
 
 def observe(output: GatedOutput) -> dict[str, Tensor]:
@@ -80,8 +104,12 @@ def observe(output: GatedOutput) -> dict[str, Tensor]:
         change.
     memory_retain, memory_write (B, T, N)
         F and I of m_t = F_t m_{t-1} + I_t, of the N cells of the last layer.
+    layer_fixations (B, T, L)
+        Freeze gates of an FGL.
+    memory_slope, memory_drive, memory_recurrence, memory_carry
+        Of the last layer of tanh units; see `psymem.models.linearised`.
     """
-    found: dict[str, Tensor] = {}
+    found: dict[str, Tensor] = dict(output.more)
     if output.freeze is not None and output.duration_level is not None:
         found |= {"fixations": output.freeze, "duration_level": output.duration_level}
     if not output.records:

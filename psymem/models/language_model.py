@@ -26,8 +26,8 @@ reads other text with the adaptive predictor alone.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor, nn
@@ -44,8 +44,9 @@ from psymem.models.fixation_predictor import (
 from psymem.models.gated import RecurrentState, StepRecord
 from psymem.models.gated_block import GatedBlock
 from psymem.models.gated_settings import GatedSettings
+from psymem.models.linearised import LINEARISED
 
-INSIDE = frozenset({"update_norm", "update_frac", "memory_retain", "memory_write"})
+INSIDE = frozenset({"update_norm", "update_frac", "memory_retain", "memory_write", *LINEARISED})
 """What can be observed only step by step."""
 
 
@@ -69,6 +70,8 @@ class GatedOutput:
         (B, T) on the scale of 12, not limited to it where the gate is soft; None without guidance.
     records
         What happened at every step of each layer, if asked for.
+    more
+        Further arrays to be observed, by name.
     """
 
     hidden: Tensor
@@ -78,6 +81,7 @@ class GatedOutput:
     duration_raw: Tensor | None = None
     duration_level: Tensor | None = None
     records: tuple[StepRecord, ...] = ()
+    more: Mapping[str, Tensor] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -26,16 +27,49 @@ class Batch:
         (B, T) int64: the next word or end-of-sentence; PAD where there is nothing to predict.
     tags
         (B, T) int64 supertag of the input word, NO_TAG where there is none; None for plain text.
+    share, tag_share
+        Of a part of a batch: the share of the targets, and of the supertags, of the whole batch that it holds.
     """
 
     inputs: torch.Tensor
     targets: torch.Tensor
     tags: torch.Tensor | None
+    share: float = field(default=1.0, kw_only=True)
+    tag_share: float = field(default=1.0, kw_only=True)
 
     @property
     def n_targets(self) -> int:
-        """Words and sentence ends to predict."""
-        return int((self.targets != PAD_ID).sum())
+        """Words and sentence ends to predict; 0 in an empty part of a batch."""
+        return int((self.targets != PAD_ID).sum()) if self.share else 0
+
+    @property
+    def n_tags(self) -> int:
+        """Input words with a supertag."""
+        return 0 if self.tags is None else int((self.tags != NO_TAG).sum())
+
+    def part(self, number: int, of: int) -> Batch:
+        """Return every `of`-th sentence from `number` (0-based) on: the part of one process.
+
+        Where there are fewer sentences than processes, a part is the first sentence with a share of 0, so that its
+        process has something to compute.
+        """
+        if of == 1:
+            return self
+        rows = slice(number, None, of) if number < len(self.inputs) else slice(0, 1)
+        part: Batch = replace(self, **{name: tensor[rows] for name, tensor in self._tensors().items()})
+        if number >= len(self.inputs):
+            return replace(part, share=0.0, tag_share=0.0 if self.n_tags else 1.0)
+        tag_share = part.n_tags / self.n_tags if self.n_tags else 1.0
+        return replace(part, share=part.n_targets / self.n_targets, tag_share=tag_share)
+
+    def to(self, device: torch.device) -> Batch:
+        """Return the batch on a device."""
+        return replace(self, **{name: tensor.to(device) for name, tensor in self._tensors().items()})
+
+    def _tensors(self) -> dict[str, Any]:
+        """What has a row for each sentence, by name."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {name: value for name, value in values.items() if isinstance(value, torch.Tensor)}
 
 
 def plan_epoch(lengths: np.ndarray, batch_tokens: int, seed: int, epoch: int) -> list[np.ndarray]:

@@ -159,13 +159,18 @@ class CueBasedRNNTask(nn.Module):
     def _tag_loss(self, hidden: Tensor, batch: Batch) -> Tensor | None:
         if self.model.supertag is None:
             return None
-        tags = batch.tags.T if batch.tags is not None else None
-        if tags is None or not bool((tags != NO_TAG).any()):
+        if batch.tags is None or not batch.tag_share:
+            # zero, with a gradient, where only other processes have tags of this batch
+            return None if batch.tags is None else 0 * self.model.supertag(hidden[:1, :1].float()).sum()
+        if not batch.n_tags:
             return None
         logits = self.model.supertag(hidden.float())
-        return nn.functional.cross_entropy(
-            logits.reshape(-1, logits.shape[-1]), tags.reshape(-1), ignore_index=NO_TAG
+        mean = nn.functional.cross_entropy(
+            logits.reshape(-1, logits.shape[-1]), batch.tags.T.reshape(-1), ignore_index=NO_TAG
         )
+        return mean * (
+            batch.tag_share / batch.share
+        )  # the loop weighs the whole loss by the share of the targets
 
     def validate(self) -> float:
         """Mean surprisal (nats) of held-out words and sentence ends, exact, float32."""

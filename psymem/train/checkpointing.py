@@ -87,9 +87,29 @@ def resume(
     TrainingError
         If the folder belongs to a run with other settings or data; the differences are named.
     """
+    found = newest(out, fingerprint)
+    if found is None:
+        return False
+    folder, content = found
+    load_model(task, str(folder / "weights.safetensors"))
+    optimizer.load_state_dict(torch.load(folder / "optimizer.pt", weights_only=True))
+    schedule.load(content["schedule"])
+    for name, value in content["position"].items():
+        setattr(at, name, float("inf") if value is None else value)
+    return True
+
+
+def newest(out: Path, fingerprint: dict[str, Any]) -> tuple[Path, dict[str, Any]] | None:
+    """Return folder and ``position.json`` of the newest checkpoint of `out`; None if there is none.
+
+    Raises
+    ------
+    TrainingError
+        See :func:`resume`.
+    """
     found = sorted((out / "checkpoints").glob("step-*"))
     if not found:
-        return False
+        return None
     content = json.loads((found[-1] / "position.json").read_text(encoding="utf-8"))
     ours, theirs = json.loads(json.dumps(fingerprint, default=str)), content["fingerprint"]
     if ours != theirs:
@@ -97,12 +117,7 @@ def resume(
             f"{out} holds a run with other settings ({'; '.join(_differences(theirs, ours))}). "
             "Give the same settings to resume it, or another --out."
         )
-    load_model(task, str(found[-1] / "weights.safetensors"))
-    optimizer.load_state_dict(torch.load(found[-1] / "optimizer.pt", weights_only=True))
-    schedule.load(content["schedule"])
-    for name, value in content["position"].items():
-        setattr(at, name, float("inf") if value is None else value)
-    return True
+    return found[-1], content
 
 
 def _differences(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> list[str]:

@@ -21,7 +21,6 @@ from torch import Tensor, nn
 
 from psymem.errors import TrainingError
 from psymem.models.cbr_rnn import CueBasedRNN
-from psymem.models.cbr_rnn_training import has_quick_recurrence, hidden_states
 from psymem.models.word_tokenizer import BOS_ID, PAD_ID, UNK_ID
 from psymem.train.batching import make_batch, plan_epoch
 from psymem.train.corpus import NO_TAG, EncodedText, encode_files
@@ -118,8 +117,10 @@ def _batches(text: EncodedText, protocol: str) -> Iterator[tuple[Tensor, Tensor]
 
 def _surprisals(network: nn.Module, inputs: Tensor, targets: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
     """Surprisal (nats, float64) of each prediction and whether the word is known, a block at a time."""
-    predicts = targets.T != PAD_ID
-    states, wanted = _hidden(network, inputs)[predicts], targets.T[predicts]
+    device = next(network.parameters()).device
+    targets = targets.T.to(device)
+    predicts = targets != PAD_ID
+    states, wanted = _hidden(network, inputs.to(device))[predicts], targets[predicts]
     for start in range(0, len(wanted), ROWS_AT_ONCE):
         rows = slice(start, start + ROWS_AT_ONCE)
         logits = network.get_submodule("output")(states[rows])
@@ -129,9 +130,7 @@ def _surprisals(network: nn.Module, inputs: Tensor, targets: Tensor) -> Iterator
 
 
 def _hidden(network: nn.Module, inputs: Tensor) -> Tensor:
-    """(T, B, d) hidden states, by the quicker recurrence where it applies."""
-    if isinstance(network, CueBasedRNN) and has_quick_recurrence(network, inputs):
-        return hidden_states(network, inputs)
+    """(T, B, d) hidden states."""
     return network(inputs).hidden.transpose(0, 1)
 
 
@@ -143,7 +142,7 @@ def supertag_accuracy(network: CueBasedRNN, text: EncodedText) -> float:
     right = n = 0
     with torch.inference_mode():
         for which in plan_epoch(text.lengths, BATCH_TOKENS, 0, 0):
-            batch = make_batch(text, which)
+            batch = make_batch(text, which).to(network.embedding.weight.device)
             assert batch.tags is not None
             best = network.supertag(_hidden(network, batch.inputs)).argmax(-1).T
             known = batch.tags != NO_TAG

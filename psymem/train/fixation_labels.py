@@ -61,6 +61,10 @@ class FixationBatch:
     weight: Tensor
     real: Tensor
 
+    def to(self, device: torch.device) -> FixationBatch:
+        """Return the batch on a device."""
+        return FixationBatch(*(t.to(device) for t in (self.inputs, self.target, self.weight, self.real)))
+
 
 def fixation_text(corpus: Corpus, tokenizer: Tokenizer) -> FixationText:
     """Encode a reading corpus for the multi-task loss.

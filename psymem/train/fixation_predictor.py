@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -92,6 +92,20 @@ class LevelBatch:
     def n_targets(self) -> int:
         """Tokens with a level."""
         return int((~self.levels.isnan()).sum())
+
+    share: ClassVar[float] = 1.0
+
+    def part(self, number: int, of: int) -> LevelBatch:
+        """Return the batch; a predictor is too small to be trained by several processes."""
+        if of > 1:
+            raise TrainingError(
+                "A fixation predictor is trained by one process; start psymem without torchrun."
+            )
+        return self
+
+    def to(self, device: torch.device) -> LevelBatch:
+        """Return the batch on a device."""
+        return LevelBatch(self.inputs.to(device), self.levels.to(device))
 
 
 class PredictorTask(nn.Module):

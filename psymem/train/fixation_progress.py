@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from psymem.train.progress import Progress
 
 
@@ -21,28 +19,31 @@ class ErrorProgress(Progress):
         "minutes",
     )
 
-    def _interval(self, step: int, tokens: int, mean: float, rate: float) -> None:
+    def _interval(self, step: int, tokens: int, mean: float, *, rate: float, memory: float) -> None:
         self._append(
             {
                 "step": step,
                 "tokens": tokens,
                 "train_squared_error": round(mean, 4),
-                "tokens_per_second": round(self.speed),
                 "learning_rate": rate,
-                "minutes": round((time.monotonic() - self.began) / 60, 2),
+                **self._machine(self.speed, memory),
             }
         )
-        self._say(f"step {step:,}  squared error {mean:.3f}  {self.speed:,.0f} tokens/s")
+        self.say(
+            f"step {step:,}  squared error {mean:.3f}  {self.speed:,.0f} tokens/s  peak memory {memory:,.0f} MiB"
+        )
 
-    def validation(self, step: int, tokens: int, nats: float, ppl: float, memory: float) -> None:
+    def validation(self, step: int, tokens: int, nats: float, *, memory: float) -> None:
         """Write a line about held-out sentences; `nats` is their mean squared error."""
+        speed = self._speed()
         self._append(
             {
                 "step": step,
                 "tokens": tokens,
                 "validation_squared_error": round(nats, 5),
-                "peak_memory_mib": round(memory),
-                "minutes": round((time.monotonic() - self.began) / 60, 2),
+                **self._machine(speed, memory),
             }
         )
-        self._say(f"step {step:,}  held-out squared error {nats:.3f}  peak memory {memory:,.0f} MiB")
+        self.say(
+            f"step {step:,}  held-out squared error {nats:.3f}  {speed:,.0f} tokens/s  peak memory {memory:,.0f} MiB"
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -35,6 +35,11 @@ class GatedBatch(Batch):
     fixations: FixationBatch | None = None
     fresh: bool = True
     fixations_fresh: bool = True
+
+    def to(self, device: torch.device) -> GatedBatch:
+        """Return the batch, read text included, on a device."""
+        moved: GatedBatch = super().to(device)  # type: ignore[assignment]
+        return moved if self.fixations is None else replace(moved, fixations=self.fixations.to(device))
 
 
 class Reading(Protocol):

@@ -16,7 +16,7 @@ import torch
 
 from psymem.data.corpus import Corpus
 from psymem.errors import TrainingError
-from psymem.train import checkpointing
+from psymem.train import checkpointing, processes
 from psymem.train.evaluation import HeldOutSurprisal
 from psymem.train.fixation_labels import fixation_text
 from psymem.train.gated import GatedTask
@@ -141,8 +141,13 @@ def train_gated(
         facts["vocabulary"] = f"that of {vocabulary_from}"
     if fixation_corpus is not None:
         facts["fixations_learned_from"] = fixation_corpus.name
-    found = held_out(task.model, task.reading_of_held_out(texts["validation"], rows=1))
-    return _export(task, tokenizer, out / "model", card_of(task, facts, found))
+
+    def export() -> None:
+        found = held_out(task.model, task.reading_of_held_out(texts["validation"], rows=1))
+        _export(task, tokenizer, out / "model", card_of(task, facts, found))
+
+    processes.by_main(export)
+    return out / "model"
 
 
 def card_of(task: GatedTask, facts: Mapping[str, Any], found: HeldOutSurprisal) -> dict[str, Any]:

@@ -20,18 +20,26 @@ from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from psymem import checkpoints
 from psymem.backends.pretrained import READS
-from psymem.backends.pretrained_model import without_progress_bar
+from psymem.backends.pretrained_model import quietly
 from psymem.errors import TrainingError
 from psymem.models.word_tokenizer import BOS, BOS_ID, EOS, EOS_ID, PAD, PAD_ID, UNK, UNK_ID
 from psymem.outputs import whole_folder, write_text
-from psymem.train import checkpointing
+from psymem.train import checkpointing, processes
 from psymem.train.batching import Batch, make_batch, plan_epoch
 from psymem.train.byte_pairs import learn_byte_pairs
 from psymem.train.corpus import EncodedText
 from psymem.train.evaluation import BATCH_TOKENS, HeldOutSurprisal
 from psymem.train.loop import LoopSettings, train
 from psymem.train.progress import Progress
-from psymem.train.run import DataSettings, facts_of, plain_settings, prepare, sample
+from psymem.train.run import (
+    MODEL,
+    DataSettings,
+    facts_of,
+    finished_earlier,
+    plain_settings,
+    prepare,
+    sample,
+)
 from psymem.train.vocabulary import choose_vocabulary
 
 VOCABULARIES = {"words": choose_vocabulary, "bpe": learn_byte_pairs}
@@ -197,26 +205,38 @@ def train_gpt2(
     if threads:
         torch.set_num_threads(threads)
     out, began = Path(out), time.time()
+    fingerprint = {"data": plain_settings(data), "gpt2": asdict(settings)}
+    if finished_earlier(out, fingerprint, loop, quiet):
+        return out / MODEL
     tokenizer, texts, _ = prepare(
         data, out, loop.seed, choose=VOCABULARIES[settings.vocabulary], kind=f"gpt2 {settings.vocabulary}"
     )
     in_training = {"plain": texts["plain"], "validation": sample(texts["validation"], data.held_out_tokens)}
     task = GPT2Task(settings, tokenizer.get_vocab_size(), data.longest, in_training, loop.seed)
     progress = Progress(out, loop.max_tokens, loop.log_every, quiet)
-    fingerprint = {"data": plain_settings(data), "gpt2": asdict(settings)}
     at = train(task, loop, out, fingerprint, progress)
     checkpointing.load_best(out, task)
-    found = held_out(task.model, texts["validation"])
-    card = {
+    facts = facts_of(data, texts, at, loop, began)
+
+    def write() -> None:
+        card = card_of(settings, facts, held_out(task.model, texts["validation"]))
+        export(task.model, tokenizer, out / MODEL, card)
+
+    processes.by_main(write)
+    return out / MODEL
+
+
+def card_of(settings: GPT2Settings, facts: Mapping[str, Any], found: HeldOutSurprisal) -> dict[str, Any]:
+    """Return what the card of a trained model says."""
+    return {
         "title": f"GPT-2 with {settings.layers} layers of {settings.heads} heads, {settings.width} wide",
         "source": "Radford et al. (2019); trained by psymem on sentences",
         "architecture": "gpt2",
-        **facts_of(data, texts, at, loop, began),
+        **facts,
         "held_out_perplexity": round(found.perplexity, 3),
         "held_out_unknown_share": round(found.unknown_share, 5),
         "objective": asdict(settings),
     }
-    return export(task.model, tokenizer, out / "model", card)
 
 
 def export(model: GPT2LMHeadModel, tokenizer: Tokenizer, folder: Path, card: dict[str, Any]) -> Path:
@@ -224,7 +244,7 @@ def export(model: GPT2LMHeadModel, tokenizer: Tokenizer, folder: Path, card: dic
     fast = PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, bos_token=BOS, eos_token=EOS, pad_token=PAD, unk_token=UNK
     )
-    with whole_folder(folder) as temporary, without_progress_bar():
+    with whole_folder(folder) as temporary, quietly():
         model.save_pretrained(temporary)
         fast.save_pretrained(temporary)
         sums = {p.name: checkpoints.file_sha256(p) for p in sorted(temporary.iterdir())}

@@ -2,31 +2,36 @@
 
 A model is trained by giving the loop a :class:`Task`. Everything random in a step depends on (seed, step) alone, so
 that a run that was killed and resumed from its last checkpoint ends with the same weights as one that was not.
-``torchrun --nproc-per-node N`` trains data-parallel through accelerate.
+Under ``torchrun`` each process takes its part of every batch; see :mod:`psymem.train.processes`.
 """
 
 from __future__ import annotations
 
 import math
 import resource
+import sys
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
-from accelerate import Accelerator
 
 from psymem.errors import TrainingError
-from psymem.train import checkpointing
+from psymem.train import checkpointing, processes
 from psymem.train.batching import Batch
 from psymem.train.progress import Progress
 from psymem.train.schedule import PlateauSchedule, Schedule, make_schedule
-from psymem.units import perplexity
 
 
 class Task(Protocol):
-    """What the loop needs of a model and its data; a torch module whose parameters are trained."""
+    """What the loop needs of a model and its data; a torch module whose parameters are trained.
+
+    The loss of a part of a batch is the mean over the part's own targets; the loop weighs it by `Batch.share`.
+    """
+
+    def to(self, device: torch.device) -> Any:
+        """Move the parameters to a device, as a torch module does."""
 
     def plan(self, epoch: int) -> list[Any]:
         """Return a handle for each batch of an epoch, in order."""
@@ -130,35 +135,40 @@ def train(
     TrainingError
         On a loss that is not finite (the last good checkpoint is kept), or if `out` holds another run.
     """
-    run = _Run(task, settings, Path(out), {**fingerprint, "loop": asdict(settings)}, progress)
-    return run.go()
+    return _Run(task, settings, Path(out), whole_fingerprint(fingerprint, settings), progress).go()
+
+
+def whole_fingerprint(fingerprint: dict[str, Any], settings: LoopSettings) -> dict[str, Any]:
+    """Return what is compared on resume: facts about data and model, and the settings of the loop."""
+    return {**fingerprint, "loop": asdict(settings)}
 
 
 class _Run:
     def __init__(
         self, task: Task, settings: LoopSettings, out: Path, fingerprint: dict[str, Any], progress: Progress
     ) -> None:
-        self.accelerator = Accelerator(cpu=not torch.cuda.is_available())
+        here = processes.state()
+        self.device, self.world, self.rank = here.device, here.num_processes, here.process_index
         self.settings, self.out, self.fingerprint, self.progress = settings, out, fingerprint, progress
-        self.bare = task
+        self.task: Any = task
+        self.task.to(self.device)
         self.optimizer = make_optimizer(settings, task)
         self.schedule: Schedule = make_schedule(settings)
         self.position = Position(next_validation=settings.validate_every)
         checkpointing.resume(out, fingerprint, task, self.optimizer, self.schedule, self.position)
-        self.task: Any = self.accelerator.prepare(task) if self.accelerator.num_processes > 1 else task
         self.started = time.monotonic() - self.position.seconds
 
     def go(self) -> Position:
         at = self.position
         self.progress.start(at.tokens)
         while not at.finished:
-            plan = self.bare.plan(at.epoch)
-            world, rank = self.accelerator.num_processes, self.accelerator.process_index
+            plan = self.task.plan(at.epoch)
             if not plan:
                 raise TrainingError("There is no sentence to train on.")
-            while at.batch + world <= len(plan) and not at.finished:
-                self._step(self.bare.batch(plan[at.batch + rank]))
-                at.batch += world
+            while at.batch < len(plan) and not at.finished:
+                whole = self.task.batch(plan[at.batch])
+                self._step(whole.part(self.rank, self.world).to(self.device))
+                at.batch += 1
                 self._after_step()
             if not at.finished:
                 at.epoch, at.batch = at.epoch + 1, 0
@@ -169,21 +179,24 @@ class _Run:
         rate = self.schedule.rate(at.step, at.tokens)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        torch.manual_seed((self.settings.seed * 1_000_003 + at.step) * 64 + self.accelerator.process_index)
+        torch.manual_seed((self.settings.seed * 1_000_003 + at.step) * 64 + self.rank)
         loss, nats = self.task(batch, at.step)
-        if not math.isfinite(nats) or not bool(torch.isfinite(loss)):
+        own = nats * batch.n_targets if math.isfinite(nats) and math.isfinite(loss.item()) else math.nan
+        sums = processes.sum_over([own, batch.n_targets, peak_memory_mib()])
+        if not math.isfinite(sums[0]):
             raise TrainingError(
                 f"The loss is not finite at step {at.step} (epoch {at.epoch}, batch {at.batch}). "
                 f"The last good checkpoint is in {self.out / 'checkpoints'}; lower --learning-rate or --clip."
             )
         self.optimizer.zero_grad(set_to_none=True)
-        self.accelerator.backward(loss)
+        (loss * batch.share).backward()
+        processes.add_gradients(self.parameters())
         torch.nn.utils.clip_grad_norm_(self.parameters(), self.settings.clip)
         self.optimizer.step()
-        seen = self.accelerator.reduce(torch.tensor([batch.n_targets], device=loss.device)).item()
-        at.step, at.tokens = at.step + 1, at.tokens + int(seen)
+        seen = int(sums[1])
+        at.step, at.tokens = at.step + 1, at.tokens + seen
         at.seconds = time.monotonic() - self.started
-        self.progress.step(at.step, at.tokens, nats, int(seen), rate)
+        self.progress.step(at.step, at.tokens, sums[0] / seen, seen, rate=rate, memory=sums[2])
 
     def parameters(self) -> list[torch.nn.Parameter]:
         return [p for g in self.optimizer.param_groups for p in g["params"]]
@@ -194,23 +207,32 @@ class _Run:
         if at.tokens >= at.next_validation or at.finished:
             at.next_validation = (at.tokens // settings.validate_every + 1) * settings.validate_every
             self._validate()
-        if (at.step % settings.checkpoint_every == 0 or at.finished) and self.accelerator.is_main_process:
-            checkpointing.save(self.out, self.fingerprint, self.bare, self.optimizer, self.schedule, at)
+        if at.step % settings.checkpoint_every == 0 or at.finished:
+            processes.by_main(
+                lambda: checkpointing.save(
+                    self.out, self.fingerprint, self.task, self.optimizer, self.schedule, at
+                )
+            )
 
     def _validate(self) -> None:
         at = self.position
-        nats = self.bare.validate()
+        nats = processes.by_main(self.task.validate)
         if nats < at.best_nats:
             at.best_nats, at.validations_without_gain = nats, 0
-            if self.accelerator.is_main_process:
-                checkpointing.save_best(self.out, self.bare)
+            processes.by_main(lambda: checkpointing.save_best(self.out, self.task))
         else:
             at.validations_without_gain += 1
             at.finished = at.finished or at.validations_without_gain >= self.settings.stop_after
         if isinstance(self.schedule, PlateauSchedule):
             self.schedule.observe(nats)
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        self.progress.validation(at.step, at.tokens, nats, perplexity(min(nats, 50.0)), memory)
+        memory = processes.sum_over([peak_memory_mib()])[0]
+        self.progress.validation(at.step, at.tokens, nats, memory=memory)
+
+
+def peak_memory_mib() -> float:
+    """Most memory this process has held so far, in MiB."""
+    kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return kilobytes / (1024 * 1024 if sys.platform == "darwin" else 1024)
 
 
 def make_optimizer(settings: LoopSettings, task: Any) -> torch.optim.Optimizer:

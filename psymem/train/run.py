@@ -18,17 +18,21 @@ import torch
 from tokenizers import Tokenizer
 
 from psymem.errors import TrainingError
+from psymem.models.storage import save_checkpoint
 from psymem.outputs import write_atomically, write_json
-from psymem.train import checkpointing
+from psymem.train import checkpointing, processes
 from psymem.train.cbr_rnn import CueBasedRNNTask, ObjectiveSettings, card_of
 from psymem.train.corpus import EncodedText, choose_tags, encode_files, encode_tagged, read_tagged
 from psymem.train.evaluation import held_out_surprisal, supertag_accuracy
-from psymem.train.loop import LoopSettings, Position, train
+from psymem.train.loop import LoopSettings, Position, train, whole_fingerprint
 from psymem.train.progress import Progress
 from psymem.train.text import text_files
 from psymem.train.vocabulary import VocabularyRule, choose_vocabulary
 
 PARTS = ("plain", "tagged", "validation", "tagged_validation")
+MODEL = "model"
+"""Folder of a finished run's checkpoint directory, inside that of the run."""
+
 TAGGED_HELD_OUT = 0.1
 
 
@@ -112,28 +116,31 @@ def train_cbr_rnn(
         )
     if threads:
         torch.set_num_threads(threads)
-    out = Path(out)
-    began = time.time()
+    out, began = Path(out), time.time()
+    fingerprint = {"data": plain_settings(data), "objective": asdict(objective)}
+    if finished_earlier(out, fingerprint, loop, quiet):
+        return out / MODEL
     tokenizer, texts, tags = prepare(data, out, loop.seed)
     in_training = {n: t for n, t in texts.items() if n in ("plain", "tagged")}
     in_training["validation"] = sample(texts["validation"], data.held_out_tokens)
     task = CueBasedRNNTask(objective, tokenizer.get_vocab_size(), len(tags), in_training, loop.seed)
     progress = Progress(out, loop.max_tokens, loop.log_every, quiet)
-    at = train(task, loop, out, {"data": plain_settings(data), "objective": asdict(objective)}, progress)
+    at = train(task, loop, out, fingerprint, progress)
     checkpointing.load_best(out, task)
-    facts = facts_of(data, texts, at, loop, began)
-    if tags:
-        facts["supertag_accuracy"] = round(supertag_accuracy(task.model, texts["tagged_validation"]), 4)
-        facts["supertags"] = tags
-    return _export(
-        task, tokenizer, out, card_of(objective, facts, held_out_surprisal(task.model, texts["validation"]))
-    )
+
+    def export() -> None:
+        facts = facts_of(data, texts, at, loop, began)
+        if tags:
+            facts["supertag_accuracy"] = round(supertag_accuracy(task.model, texts["tagged_validation"]), 4)
+            facts["supertags"] = tags
+        held_out = held_out_surprisal(task.model, texts["validation"])
+        save_checkpoint(task.model, tokenizer, out / MODEL, card_of(objective, facts, held_out))
+
+    processes.by_main(export)
+    return out / MODEL
 
 
-def _export(task: CueBasedRNNTask, tokenizer: Tokenizer, out: Path, card: dict[str, Any]) -> Path:
-    from psymem.models.storage import save_checkpoint
-
-    return save_checkpoint(task.model, tokenizer, out / "model", card)
+Prepared = tuple[Tokenizer, dict[str, EncodedText], list[str]]
 
 
 def prepare(
@@ -143,7 +150,7 @@ def prepare(
     *,
     choose: Callable[[list[Path], VocabularyRule], Tokenizer] = choose_vocabulary,
     kind: str = "",
-) -> tuple[Tokenizer, dict[str, EncodedText], list[str]]:
+) -> Prepared:
     """Choose the vocabulary and encode all text, or read both back where a run of the same data left them.
 
     Parameters
@@ -153,6 +160,22 @@ def prepare(
     kind
         What `choose` makes, where it is not the usual word-level vocabulary.
     """
+    if processes.several():
+
+        def read_first() -> None:
+            _prepare(data, out, seed, choose, kind)
+
+        processes.by_main(read_first)  # the others then read what it left
+    return _prepare(data, out, seed, choose, kind)
+
+
+def _prepare(
+    data: DataSettings,
+    out: Path,
+    seed: int,
+    choose: Callable[[list[Path], VocabularyRule], Tokenizer],
+    kind: str,
+) -> Prepared:
     stamp, tokenizer_file, corpus_file = out / "data.json", out / "tokenizer.json", out / "corpus.npz"
     tagged = [s for path in data.tagged for s in read_tagged(Path(path))]
     tags = choose_tags(tagged)
@@ -246,6 +269,21 @@ def facts_of(
         + (f", {torch.cuda.get_device_name()}" if torch.cuda.is_available() else ", no GPU"),
         "optimisation": f"{loop.optimizer}, learning rate {loop.learning_rate}, {loop.schedule} schedule",
     }
+
+
+def finished_earlier(out: Path, fingerprint: dict[str, Any], loop: LoopSettings, quiet: bool) -> bool:
+    """Whether the run of these settings in `out` has ended with a model; says so.
+
+    Raises
+    ------
+    TrainingError
+        If `out` holds a run with other settings.
+    """
+    found = checkpointing.newest(out, whole_fingerprint(fingerprint, loop))
+    if found is None or not found[1]["position"]["finished"] or not (out / MODEL).exists():
+        return False
+    Progress(out, loop.max_tokens, loop.log_every, quiet).say(f"{out} is finished; nothing to do")
+    return True
 
 
 def plain_settings(data: DataSettings) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from psymem.measures.surprisal import Surprisal
 from psymem.scoring import as_words, score
 
 SENTENCE = "The key didn't fit 👩‍🚀 , naïve museum .".split()
+RUNNING = "The key didn't fit 👩‍🚀, naïve museum."
 LONG = ("the key to the cabinets was rusty and it did not open " * 6).split()
 
 
@@ -49,7 +50,7 @@ def by_hand(folder, ids, bos=True):
 
 def test_numbers_are_the_models(folder, backend):
     trace = backend.read(SENTENCE)
-    ids = AutoTokenizer.from_pretrained(folder)(" ".join(SENTENCE), add_special_tokens=False)["input_ids"]
+    ids = AutoTokenizer.from_pretrained(folder)(RUNNING, add_special_tokens=False)["input_ids"]
     logprob, attention = by_hand(folder, ids)
     np.testing.assert_allclose(trace.logprob, logprob[np.arange(len(ids)), ids], atol=1e-5)
     np.testing.assert_allclose(trace.entropy, -(np.exp(logprob) * logprob).sum(-1)[:-1], atol=1e-5)
@@ -58,8 +59,43 @@ def test_numbers_are_the_models(folder, backend):
     vocabulary = AutoTokenizer.from_pretrained(folder).get_vocab()
     begins = [i for t, i in vocabulary.items() if t.startswith(("Ġ", "▁"))]
     boundary = np.log(np.exp(logprob[:, begins]).sum(-1))
-    np.testing.assert_allclose(trace.boundary[1:], boundary[1:], atol=1e-5)
-    assert trace.boundary[0] == 0
+    without = [0, trace.tokens.index(","), trace.tokens.index(".")]
+    with_space = np.setdiff1d(np.arange(len(ids) + 1), without)
+    np.testing.assert_allclose(trace.boundary[with_space], boundary[with_space], atol=1e-5)
+    assert trace.boundary[without].tolist() == [0, 0, 0]
+
+
+def test_a_full_stop_of_its_own_is_read_as_attached(folder, backend):
+    """The rows add up to the word that running text has; by itself the full stop has no boundary to be corrected for."""
+    apart, together = "the key 's rusty .".split(), "the key's rusty.".split()
+    (rows,), (words,) = backend.read_many([apart]), backend.read_many([together])
+    assert rows.tokens == words.tokens
+    np.testing.assert_allclose(rows.logprob, words.logprob, atol=1e-6)
+    of_rows = Surprisal()(rows, as_words([apart]))["surprisal_bits"]
+    of_words = Surprisal()(words, as_words([together]))["surprisal_bits"]
+    added = [of_rows[0], of_rows[1] + of_rows[2], of_rows[3] + of_rows[4]]
+    np.testing.assert_allclose(added, of_words, atol=1e-5)
+    ids = AutoTokenizer.from_pretrained(folder)(" ".join(together), add_special_tokens=False)["input_ids"]
+    logprob, _ = by_hand(folder, ids)
+    begins = [
+        i for t, i in AutoTokenizer.from_pretrained(folder).get_vocab().items() if t.startswith(("Ġ", "▁"))
+    ]
+    stop = -logprob[-2, ids[-1]] - np.log(np.exp(logprob[-1, begins]).sum())
+    assert of_rows[4] == pytest.approx(stop / np.log(2), abs=1e-4)
+
+
+def test_punctuation_can_be_read_after_a_space(folder):
+    words = "the key was rusty .".split()
+    backend = PretrainedBackend(folder, punctuation="spaced")
+    ids = AutoTokenizer.from_pretrained(folder)("the key was rusty .", add_special_tokens=False)["input_ids"]
+    logprob, _ = by_hand(folder, ids)
+    trace = backend.read(words)
+    np.testing.assert_allclose(trace.logprob, logprob[np.arange(len(ids)), ids], atol=1e-5)
+    assert backend.provenance()["settings"]["punctuation"] == "spaced"
+    assert PretrainedBackend(folder).provenance()["settings"]["punctuation"] == "attached"
+    with pytest.raises(ModelError) as caught:
+        PretrainedBackend(folder, punctuation="loose")
+    assert str(caught.value) == "punctuation='loose' is not known; expected attached or spaced."
 
 
 def test_chosen_heads_are_those_of_the_whole(backend):

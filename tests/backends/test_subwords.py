@@ -10,8 +10,10 @@ import transformers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
+from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from psymem.alignment import sum_over_words
+from psymem.backends.punctuation import attached
 from psymem.backends.subwords import SubwordTokenizer
 
 LETTERS = st.characters(exclude_categories=("Zs", "Zl", "Zp", "Cc", "Cs", "Cn"), exclude_characters="\u2581")
@@ -31,6 +33,12 @@ WORD = st.one_of(
             "1,000",
             "<s>",
             "ŉ",
+            ".",
+            ",",
+            ")",
+            "(",
+            "?!",
+            "n't",
         ]
     ),
 )
@@ -73,24 +81,54 @@ def one_word_each(tokenizer, words):
     return aligned
 
 
+def runs(words):
+    """Yield the numbers of words that are written together, and what is written."""
+    joined = attached(words)
+    starts = [n for n in range(len(words)) if not joined[n]]
+    for start, end in zip(starts, [*starts[1:], len(words)], strict=True):
+        yield range(start, end), "".join(words[start:end])
+
+
 @OFTEN
 @given(words=TEXT)
 def test_byte_level_pieces_spell_their_word(byte_level, words):
     aligned = one_word_each(byte_level, words)
-    alphabet = {c: b for b, c in transformers.convert_slow_tokenizer.bytes_to_unicode().items()}
-    for number, word in enumerate(words):
-        tokens = [t for t, w in zip(aligned.tokens, aligned.word_index, strict=True) if w == number]
+    alphabet = {c: b for b, c in bytes_to_unicode().items()}
+    for numbers, written in runs(words):
+        tokens = [t for t, w in zip(aligned.tokens, aligned.word_index, strict=True) if w in numbers]
         spelled = bytes(alphabet[c] for c in "".join(tokens)).decode("utf-8")
-        assert spelled == (" " if number else "") + word
+        assert spelled == (" " if numbers[0] else "") + written
 
 
 @OFTEN
 @given(words=TEXT)
 def test_sentence_pieces_spell_their_word(sentence_piece, words):
     aligned = one_word_each(sentence_piece, words)
-    for number, word in enumerate(words):
-        tokens = [t for t, w in zip(aligned.tokens, aligned.word_index, strict=True) if w == number]
-        assert b"".join(map(as_bytes, tokens)).decode("utf-8") == " " + word
+    for numbers, written in runs(words):
+        tokens = [t for t, w in zip(aligned.tokens, aligned.word_index, strict=True) if w in numbers]
+        assert b"".join(map(as_bytes, tokens)).decode("utf-8") == " " + written
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_fused_punctuation_is_taken_apart(kind, small_pretrained):
+    """Vocabularies join marks that follow each other: each row keeps tokens of its own all the same."""
+    fast = transformers.AutoTokenizer.from_pretrained(small_pretrained(kind))
+    fast.add_tokens([")."])
+    tokenizer = SubwordTokenizer(fast, len(fast), kind)
+    words = ["the", "(", "key", "?", ")", ".", "it", ")", ".", "''", "was"]
+    (aligned,) = tokenizer.align([words])
+    assert np.bincount(aligned.word_index, minlength=len(words)).min() > 0
+    assert aligned.attached.tolist() == attached(words).tolist()
+    spelled = "".join(aligned.tokens).translate({0x120: " ", 0x2581: " "}).strip()
+    assert spelled == "the (key?). it). '' was"
+
+
+def test_rows_of_punctuation_stay_apart_on_request(small_pretrained):
+    fast = transformers.AutoTokenizer.from_pretrained(small_pretrained("gpt2"))
+    apart = SubwordTokenizer(fast, len(fast), "byte-level BPE", punctuation="spaced")
+    (aligned,) = apart.align([["was", "."]])
+    assert aligned.tokens[-2:] == ("Ġ", ".") or aligned.tokens[-1] == "Ġ."
+    assert aligned.attached is None
 
 
 def as_bytes(token: str) -> bytes:

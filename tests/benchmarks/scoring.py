@@ -2,9 +2,11 @@
 
 Run ``python tests/benchmarks/scoring.py`` with the real data beside the checkout. A GPT-2 of the size of the smallest
 published one (12 layers, 768 wide, 50k vocabulary) with random weights is written to a temporary folder; each run is a
-process of its own, one after the other, on one thread unless OMP_NUM_THREADS says otherwise, and the model is loaded
-before the clock starts. ``--layers 2 --width 64 --sentences 50 --batches 8`` tries it out in a minute. Not collected by
-pytest.
+process of its own, on one thread unless OMP_NUM_THREADS says otherwise, and the model is loaded before the clock
+starts. A part of the sentences finds the batch size at which minicons is fastest; then the tools take turns, and
+medians are compared. On a machine that does other things too, processor time says more than the clock; with one
+thread they are the same on an idle one. ``--layers 2 --width 64 --sentences 50 --search 20 --batches 8 --repeats 1``
+tries it out in a minute. Not collected by pytest.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import argparse
 import json
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -57,8 +60,7 @@ def write_model(folder: Path, layers: int, width: int) -> None:
     )
     model = transformers.GPT2LMHeadModel(config)
     with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.mul_(3.0)  # further from an even distribution
+        model.transformer.wte.weight.mul_(3.0)  # further from an even distribution
     model.save_pretrained(folder)
 
 
@@ -69,7 +71,7 @@ def run_psymem(folder: str, texts: list[str], heads: bool) -> dict:
     from psymem.scoring import Run, as_words
 
     words = as_words([t.split() for t in texts])
-    backend = load_backend(folder)
+    backend = load_backend(folder, punctuation="spaced")  # minicons reads what stands there
     measures: list = ["surprisal"]
     if heads:
         first = words["word_id"] == 1
@@ -129,31 +131,60 @@ def report(name: str, found: dict) -> None:
     """Print one line."""
     rate = found["sentences"] / found["seconds"]
     cpu = found["sentences"] / found["cpu"]
-    print(f"{name:<28}{rate:>10.1f}{cpu:>16.1f}{found['peak_mb']:>12.0f}", flush=True)
+    print(f"{name:<28}{found['sentences']:>10}{rate:>10.1f}{cpu:>16.1f}{found['peak_mb']:>12.0f}", flush=True)
+
+
+def best_batch(folder: Path, batches: list[int], number: int) -> int:
+    """Return the batch size at which minicons reads most sentences per second of processor time."""
+    found = {}
+    for batch in batches:
+        found[batch] = measure(folder, "minicons", number, batch)
+        report(f"minicons, batches of {batch}", found[batch])
+    return min(found, key=lambda b: found[b]["cpu"])
+
+
+def take_turns(folder: Path, number: int, repeats: int, batch: int) -> dict[str, dict]:
+    """Run psymem, psymem with heads and minicons in turn; return the median of each figure."""
+    tools = {
+        "psymem": ("psymem", 0),
+        "psymem, four heads": ("psymem", 1),
+        f"minicons, batches of {batch}": ("minicons", batch),
+    }
+    runs: dict[str, list[dict]] = {name: [] for name in tools}
+    for _ in range(repeats):
+        for name, (tool, option) in tools.items():
+            runs[name].append(measure(folder, tool, number, option))
+            report(name, runs[name][-1])
+    figures = ("seconds", "cpu", "peak_mb")
+    return {
+        name.partition(" batches")[0].rstrip(","): {
+            **found[0],
+            **{f: statistics.median(run[f] for run in found) for f in figures},
+        }
+        for name, found in runs.items()
+    }
 
 
 def compare(folder: Path, arguments: argparse.Namespace) -> bool:
     """Run everything and say whether the claims hold."""
-    print(f"{'':<28}{'sent/s':>10}{'sent/CPU s':>16}{'peak MB':>12}")
-    ours = measure(folder, "psymem", arguments.sentences, 0)
-    report("psymem", ours)
-    attending = measure(folder, "psymem", arguments.sentences, 1)
-    report("psymem, four heads", attending)
-    others = {}
-    for batch in arguments.batches:
-        others[batch] = measure(folder, "minicons", arguments.sentences, batch)
-        report(f"minicons, batches of {batch}", others[batch])
-    best = min(others, key=lambda b: others[b]["seconds"])
-    largest = max(abs(a - b) for a, b in zip(ours["bits"], others[best]["bits"], strict=True))
-    faster = others[best]["seconds"] / ours["seconds"]
-    slower = attending["seconds"] / ours["seconds"]
+    print(f"{'':<28}{'sentences':>10}{'per s':>10}{'per CPU s':>16}{'peak MB':>12}")
+    batch = best_batch(folder, arguments.batches, arguments.search)
+    median = take_turns(folder, arguments.sentences, arguments.repeats, batch)
+    for name, found in median.items():
+        report(f"median {name}", found)
+    ours, attending, theirs = (median[n] for n in ("psymem", "psymem, four heads", "minicons"))
+    largest = max(abs(a - b) for a, b in zip(ours["bits"], theirs["bits"], strict=True))
+    faster, by_clock = (theirs[f] / ours[f] for f in ("cpu", "seconds"))
+    slower, slower_by_clock = (attending[f] / ours[f] for f in ("cpu", "seconds"))
     claims = {
         f"largest difference {largest:.2g} bits (at most {TOLERANCE_BITS:g})": largest <= TOLERANCE_BITS,
-        f"{faster:.2f} times the speed of minicons at its best, batches of {best} (at least 1.5)": faster
-        >= 1.5,
-        f"{ours['peak_mb']:.0f} MB against {others[best]['peak_mb']:.0f} (no more)": ours["peak_mb"]
-        <= others[best]["peak_mb"],
-        f"four heads take {slower:.2f} times as long as none (at most 1.3)": slower <= 1.3,
+        f"{faster:.2f} times the speed of minicons at its best, batches of {batch} (at least 1.5; {by_clock:.2f} "
+        "by the clock)": faster >= 1.5,
+        f"{ours['peak_mb']:.0f} MB against {theirs['peak_mb']:.0f} (no more)": ours["peak_mb"]
+        <= theirs["peak_mb"],
+        f"four heads take {slower:.2f} times as long as none (at most 1.3; {slower_by_clock:.2f} by the clock)": (
+            slower <= 1.3
+        ),
     }
     for claim, holds in claims.items():
         print(("holds:  " if holds else "fails:  ") + claim)
@@ -166,7 +197,9 @@ def main() -> None:
     parser.add_argument("--layers", type=int, default=12)
     parser.add_argument("--width", type=int, default=768)
     parser.add_argument("--sentences", type=int, default=600)
-    parser.add_argument("--batches", type=int, nargs="+", default=[1, 8, 16, 32, 64, 128])
+    parser.add_argument("--batches", type=int, nargs="+", default=[1, 2, 4, 8, 16, 32])
+    parser.add_argument("--search", type=int, default=120, help="sentences that find the best batch size")
+    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--folder", default="")
     parser.add_argument("--child", nargs=2, default=None, metavar=("TOOL", "OPTION"))
     arguments = parser.parse_args()

@@ -254,9 +254,17 @@ def test_weights_that_are_no_numbers(stimuli, tmp_path):
     )
 
 
-def test_alpha_in_percent(stimuli, tmp_path):
-    text = message("-m", "toy", "--stimuli", stimuli, "--alpha", "5", "--out", tmp_path / "o")
+def test_significance_in_percent(stimuli, tmp_path):
+    text = message("-m", "toy", "--stimuli", stimuli, "--significance", "5", "--out", tmp_path / "o")
     assert text == "The significance level is 5; it has to lie between 0 and 1, as in 0.05."
+
+
+def test_alpha_taken_for_the_level_of_significance(stimuli, tmp_path):
+    text = message("-m", "toy", "--stimuli", stimuli, "--alpha", "0.05", "--out", tmp_path / "o")
+    assert text == (
+        "No model was trained with the supertag weight 0.05 (none says a weight in its card). The level of "
+        "significance is set by --significance."
+    )
 
 
 def test_a_file_in_place_of_the_folder(stimuli, tmp_path):
@@ -392,7 +400,7 @@ def test_the_supertag_weight_selects_instances(stimuli, small_checkpoint_writer,
         "--out",
         tmp_path / "out",
     )
-    printed = invoke(*common, "--supertag-weight", 0, "--json")
+    printed = invoke(*common, "--alpha", 0, "--json")
     assert json.loads(printed)["models"] == [str(folder)]
     assert message(*common, "--supertag-weight", 5) == (
         f"No model was trained with the supertag weight 5 ({folder}: 0)."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -197,7 +198,8 @@ def test_models_are_listed_and_described(two_models):
     assert "random weights for tests" in listed
     assert [m["name"] for m in json.loads(run("models", "list", "--json"))] == ["cbr-rnn/1", "cbr-rnn/2"]
     facts = json.loads(run("models", "show", "cbr-rnn/2", "--json"))
-    assert facts["measures"] == MEASURES.names()
+    of_recurrent_cells = ("model-", "layers-", "memory-")
+    assert facts["measures"] == [n for n in MEASURES.names() if not n.startswith(of_recurrent_cells)]
     assert "gives: attention, entropy, logprob" in run("models", "show", "cbr-rnn/2").splitlines()
 
 
@@ -213,3 +215,52 @@ def test_models_are_verified(two_models):
 def test_a_family_is_scored_with_every_instance(two_models, text):
     frame = pd.read_csv(io.StringIO(run("score", "--text", text)))
     assert frame.groupby("model").size().to_dict() == {"cbr-rnn/1": 9, "cbr-rnn/2": 9}
+
+
+def test_models_that_read_pieces_get_raw_surprisal_pieces_and_context_too(text, small_pretrained):
+    folder = small_pretrained("gpt2")
+    frame = pd.read_csv(io.StringIO(run("score", "-m", folder, "--text", text)), keep_default_na=False)
+    new = ["surprisal_bits", "surprisal_uncorrected_bits", "n_tokens", "context_tokens"]
+    assert list(frame.columns[-4:]) == new
+    first = frame[frame["text_id"] == 1]
+    before = first["n_tokens"].cumsum().shift(fill_value=0)
+    assert first["context_tokens"].tolist() == before.tolist()
+    lean = pd.read_csv(io.StringIO(run("score", "-m", "toy", "--text", text)), keep_default_na=False)
+    assert list(lean.columns[-2:]) == ["oov", "surprisal_bits"]
+    named = run("score", "-m", folder, "--text", text, "--measure", "surprisal").splitlines()[0]
+    assert named.endswith("model,oov,surprisal_bits")
+
+
+def test_a_full_stop_of_its_own_is_attached_unless_told_otherwise(tmp_path, small_pretrained):
+    table = tmp_path / "words.csv"
+    table.write_text("text_id,word\n1,the\n1,key\n1,.\n", encoding="utf-8")
+    options = [
+        "score",
+        "-m",
+        small_pretrained("gpt2"),
+        "--table",
+        table,
+        "--measure",
+        "surprisal-uncorrected",
+    ]
+    attached, spaced = (
+        pd.read_csv(io.StringIO(run(*options, *more)), keep_default_na=False)["surprisal_uncorrected_bits"]
+        for more in ([], ["--spaced-punctuation"])
+    )
+    (words,) = (score(["the key."], small_pretrained("gpt2"), "surprisal-uncorrected")[attached.name],)
+    assert attached[1] + attached[2] == pytest.approx(words[1], abs=1e-4)
+    assert spaced[2] != pytest.approx(attached[2], abs=0.1)
+
+
+def test_damaged_weights_are_named_by_models_show(tmp_path, small_pretrained):
+    copy = tmp_path / "model"
+    shutil.copytree(small_pretrained("gpt2"), copy)
+    assert "architecture: gpt2" in run("models", "show", copy)
+    weights = copy / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-10])
+    with pytest.raises(PsymemError, match=r"^\S+ is not a complete safetensors file \("):
+        run("models", "show", copy)
+    weights.unlink()
+    with pytest.raises(PsymemError) as caught:
+        run("models", "show", copy)
+    assert str(caught.value) == f"The model folder {copy} lacks model.safetensors."

@@ -1,5 +1,7 @@
 """Reading measures from fixation sequences: by hand, by pymovements, and by their invariants."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -107,7 +109,7 @@ def test_measures_are_ordered_as_their_definitions_demand(rng):
     reading = reading_measures(fixations, words_of(t0=30, t1=30, t2=30), corpus="toy")
     read = reading[~reading["skipped"]]
     ordered = ["first_fixation_duration", "gaze_duration", "right_bounded_time", "go_past_time"]
-    for shorter, longer in zip(ordered, ordered[1:], strict=False):
+    for shorter, longer in pairwise(ordered):
         assert (read[shorter] <= read[longer]).all()
     assert (read["gaze_duration"] == read["first_run_dwell_time"]).all()
     on_words = fixations.dropna()

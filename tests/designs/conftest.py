@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from psymem.data.attraction_design import CONDITIONS
+from psymem.data.corpus import Corpus
 from psymem.units import nats_to_bits
 
 MEASURES = ["surprisal_bits", "relative_attention", "attention_entropy_bits"]
@@ -93,3 +94,58 @@ def toy_scores() -> pd.DataFrame:
 def two_instances() -> pd.DataFrame:
     """Twelve items, two instances of one model."""
     return simulated(models=("cbr-rnn/1", "cbr-rnn/2"))
+
+
+# reading times ----------------------------------------------------------------------------------------------
+LETTERS = "etaoinshrdlu"
+
+
+def invented(
+    readers: int = 6, sentences: int = 14, length: int = 9, seed: int = 3
+) -> tuple[Corpus, pd.DataFrame]:
+    """Return a corpus and the scores of ``m/1`` and ``m/2``: times rise with length and with their mean surprisal."""
+    rng = np.random.default_rng(seed)
+    n = sentences * length
+    words = pd.DataFrame(
+        {
+            "text_id": np.repeat([str(t) for t in range(1, sentences + 1)], length),
+            "sentence_id": 1,
+            "word_id": np.tile(np.arange(1, length + 1), sentences),
+            "word": ["".join(rng.choice(list(LETTERS), rng.integers(2, 9))) for _ in range(n)],
+        }
+    ).astype({"text_id": "str", "word": "str"})
+    surprisal = rng.gamma(4, 2, n)
+    scores = pd.concat(
+        words.assign(model=f"m/{k}", oov=False, surprisal_bits=surprisal + rng.normal(0, 1, n))
+        for k in (1, 2)
+    ).astype({"model": "str"})
+    mean = 200 + 6 * words["word"].str.len() + 4 * surprisal + rng.normal(0, 10, n)
+    rows = []
+    for reader in range(1, readers + 1):
+        times = mean + rng.normal(0, 20) + rng.normal(0, 40, n)
+        own = words.assign(
+            corpus="invented", subject=f"r{reader}", gaze_duration=times.round(), skipped=False
+        )
+        rows.append(own.drop(columns="sentence_id"))
+    reading = pd.concat(rows, ignore_index=True).astype({"corpus": "str", "subject": "str"})
+    return Corpus("invented", words, reading), scores.reset_index(drop=True)
+
+
+def averages(corpus: Corpus) -> Corpus:
+    """The same corpus as means over readers."""
+    key = ["corpus", "text_id", "word_id", "word"]
+    reading = corpus.reading.groupby(key, sort=False)["gaze_duration"].mean().reset_index()
+    reading = reading.assign(subject="average", skipped=False).astype({"subject": "str"})
+    return Corpus(corpus.name, corpus.words.assign(n_readers=6.0), reading, averaged=True)
+
+
+@pytest.fixture(scope="session")
+def invented_reading():
+    """The function that invents reading times and scores."""
+    return invented
+
+
+@pytest.fixture(scope="session")
+def as_averages():
+    """The function that averages a corpus over its readers."""
+    return averages

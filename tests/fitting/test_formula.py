@@ -69,6 +69,20 @@ MARKED = {
     "y ~ x + offset(z)": (9, "offset() is not supported; subtract it from the response instead."),
     "y ~ .": (5, "'.' (all other columns) is not supported; name the columns."),
     "y ~ x > 5": (7, "'x > 5' is not a term; wrap arithmetic in I(), as in I(x > 5)."),
+    "y ~ x/0": (
+        6,
+        "'/' joins columns, and one side of it is a number; wrap arithmetic in I(), as in I(x / 2).",
+    ),
+    "y ~ 2 * x": (
+        7,
+        "'*' joins columns, and one side of it is a number; wrap arithmetic in I(), as in I(x / 2).",
+    ),
+    "y ~ x - 3": (9, "a number other than 0 and 1 is not a term; wrap arithmetic in I()."),
+    "y ~ x + (2 | g)": (10, "a number other than 0 and 1 is not a term; wrap arithmetic in I()."),
+    "y ~ x^z": (
+        6,
+        "the exponent 'z' is not a whole number from 1 on; wrap arithmetic in I(), as in I(x^0.5).",
+    ),
     "y ~ a %in% b": (7, "'%in%' is not supported; write 'a:b' or 'a/b'."),
 }
 

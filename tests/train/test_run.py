@@ -8,13 +8,16 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
+from typer.testing import CliRunner
 
+from psymem.cli.app import build
 from psymem.errors import TrainingError
 from psymem.models.word_tokenizer import build_tokenizer
 from psymem.train.cbr_rnn import ObjectiveSettings, target_counts
@@ -161,8 +164,6 @@ def test_supertags_are_learned_and_their_accuracy_is_in_the_card(tmp_path):
         width=16, batch_tokens=400, sampled_words=0, dropout=0, alpha=1.0, precision="fp32"
     )
     folder = train_cbr_rnn(DataSettings((text,), (tagged,)), objective, loop, tmp_path / "run", quiet=True)
-    import tomllib
-
     card = tomllib.loads((folder / "card.toml").read_text())
     assert card["supertags"] == ["OTHER", "DET"]
     assert card["supertag_accuracy"] > 0.95
@@ -247,3 +248,45 @@ def test_the_released_sgd_recipe_trains(tmp_path):
 def test_the_end_of_a_sentence_counts_among_the_words_to_predict():
     text = encode_sentences(["the key", "the", "key " * 9], build_tokenizer(["the", "key"]), 5)
     assert target_counts([text, text], 7).tolist() == [0, 0, 0, 6, 0, 4, 20]
+
+
+def test_a_finished_run_is_passed_over_unless_its_settings_differ(tmp_path, capsys):
+    text = write_text(tmp_path)
+    out = tmp_path / "run"
+    objective, loop = settings(max_tokens=500)
+    folder = train_cbr_rnn(DataSettings((text,)), objective, loop, out, quiet=True)
+    written = {p: p.stat().st_mtime_ns for p in out.rglob("*")}
+    assert train_cbr_rnn(DataSettings((text,)), objective, loop, out) == folder
+    assert capsys.readouterr().err == f"psymem train: {out} is finished; nothing to do\n"
+    assert {p: p.stat().st_mtime_ns for p in out.rglob("*")} == written
+    with pytest.raises(
+        TrainingError, match=r"^.* holds a run with other settings \(objective.width: 16 then, 8 now\)"
+    ):
+        train_cbr_rnn(DataSettings((text,)), replace(objective, width=8), loop, out)
+
+
+def test_every_line_of_the_log_has_speed_and_memory(tmp_path):
+    text = write_text(tmp_path)
+    objective, loop = settings(max_tokens=3000, log_every=3, validate_every=1000)
+    train_cbr_rnn(DataSettings((text,)), objective, loop, tmp_path / "run", quiet=True)
+    rows = list(csv.DictReader((tmp_path / "run" / "training_log.csv").open()))
+    assert {bool(r["train_nats"]) for r in rows} == {True, False}, "lines of both kinds"
+    for row in rows:
+        assert float(row["tokens_per_second"]) > 0, row
+        assert float(row["peak_memory_mib"]) > 100, row
+
+
+def test_seeds_train_one_instance_each_with_their_supertag_weights(tmp_path):
+    text, tagged, out = write_text(tmp_path), tmp_path / "tagged.tsv", tmp_path / "runs"
+    lines = text.read_text().splitlines()[:40]
+    tagged.write_text("\n\n".join("\n".join(f"{w}\tTAG" for w in line.split()) for line in lines))
+    options = ["--text", text, "--tagged", tagged, "--out", out, *SMALL, "--max-tokens", 300, "--quiet"]
+    command = ["train", "cbr-rnn", *map(str, options), "--seeds", "3,8", "--alpha", "0,1"]
+    done = CliRunner().invoke(build(), command)
+    assert (done.exit_code, done.stdout) == (0, f"{out / '3' / 'model'}\n{out / '8' / 'model'}\n")
+    cards = [tomllib.loads((out / n / "model" / "card.toml").read_text()) for n in ("3", "8")]
+    assert [(c["seed"], c["objective"]["alpha"]) for c in cards] == [(3, 0.0), (8, 1.0)]
+    first, second = (load_file(out / n / "model" / "model.safetensors") for n in ("3", "8"))
+    assert not any(np.array_equal(first[name], second[name]) for name in first if first[name].ndim == 2)
+    part = CliRunner().invoke(build(), [*command, "--part", "2/2"])
+    assert part.stdout == f"{out / '8' / 'model'}\n", "finished, but named"

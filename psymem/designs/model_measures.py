@@ -1,0 +1,149 @@
+"""Measures of models as predictors of reading times: one value per word, model family and instance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from psymem.data.predictors import PREVIOUS, previous, with_values
+from psymem.delimited import read_table
+from psymem.designs.rows import model_family
+from psymem.errors import DataError
+from psymem.tables import TEXT_KEY
+
+NOT_MEASURES = ("text_id", "sentence_id", "word_id", "word", "model", "oov", "item", "condition", "position")
+"""Numeric columns of a table of scores that are no measures."""
+EXTERNAL = "external scores; psymem cannot tell whether they look at later words"
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """One measure of one model (or of one instance of it), as columns of the analysed rows.
+
+    Parameters
+    ----------
+    model
+        Family, or the instance.
+    measure
+        Column of SCORES.
+    columns
+        The word's own value, then those of the words before it, nearest first.
+    family
+        Family that an instance belongs to; the model itself where it is no instance.
+    """
+
+    model: str
+    measure: str
+    columns: tuple[str, ...]
+    family: str
+
+    @property
+    def instance(self) -> bool:
+        """Whether this is a single instance whose family has others too."""
+        return self.model != self.family
+
+
+def read_scores(path: str | Path, words: pd.DataFrame) -> pd.DataFrame:
+    """Read a table of scores made elsewhere: ``text_id, word_id, word``, measures, and ``model`` if it has several.
+
+    Raises
+    ------
+    DataError
+        If a column is missing, no column holds numbers, or the words are other words (the first five are shown).
+    """
+    path = Path(path)
+    frame = read_table(path)
+    for column in (*TEXT_KEY, "word"):
+        if column not in frame:
+            raise DataError(
+                f"{path} has no column {column!r}; it has {', '.join(map(str, frame.columns))}. A table of scores has "
+                "text_id, word_id, word and the measures."
+            )
+    text = frame["text_id"].astype(str)
+    model = frame["model"].astype(str) if "model" in frame else path.stem
+    frame = frame.assign(text_id=text.astype("str"), word=frame["word"].astype("str"), model=model)
+    measures = [c for c in frame.columns if c not in NOT_MEASURES and frame[c].dtype.kind in "if"]
+    if not measures:
+        raise DataError(f"{path} has no column of numbers to take as a measure.")
+    for name, own in frame.groupby("model", sort=False):
+        with_values(words, own, measures, f"{path} ({name})")
+    return frame[[*TEXT_KEY, "word", "model", *measures]]
+
+
+def measures_of(scores: pd.DataFrame) -> list[str]:
+    """Measure columns of SCORES."""
+    return [c for c in scores.columns if c not in NOT_MEASURES and scores[c].dtype.kind in "if"]
+
+
+def add_measures(
+    words: pd.DataFrame,
+    scores: pd.DataFrame,
+    measures: Sequence[str],
+    *,
+    spillover: int,
+    within: Sequence[str],
+    keep_oov: bool,
+) -> tuple[pd.DataFrame, list[Predictor]]:
+    """Join every model's measures, and those of the words before, to the words.
+
+    Instances of a family are averaged word by word (a value that one instance lacks is missing in the mean); each
+    instance is a predictor of its own beside the mean.
+
+    Parameters
+    ----------
+    words
+        WORDS in reading order, all of the text.
+    scores
+        SCORES: one row per word and model.
+    measures
+        Measure columns.
+    spillover, within
+        How many words before, and what they share.
+    keep_oov
+        Whether the value of a word that a model does not know counts; otherwise it is missing.
+
+    Returns
+    -------
+    words, predictors
+    """
+    predictors: list[Predictor] = []
+    for family, names in families(scores["model"]).items():
+        own = scores[scores["model"].isin(names)]
+        known = own[measures]
+        if "oov" in own and not keep_oov:
+            known = known.mask(own["oov"].eq(True), axis=0)  # tables from elsewhere do not say
+        own = own[[*TEXT_KEY, "word", "model"]].join(known)
+        tables = {family: _mean(own, measures, len(names))} if len(names) > 1 else {}
+        tables |= {name: own[own["model"] == name] for name in names}
+        for name, table in tables.items():
+            for measure in measures:
+                if table[measure].isna().all():
+                    continue
+                column = f"m{len(predictors) + 1}"  # a name that formulas can hold
+                values = table[[*TEXT_KEY, "word"]].assign(**{column: table[measure]})
+                words = with_values(words, values, [column], f"the scores of {name}")
+                back = previous(words, [column], spillover, within=within)
+                words = words.join(back)
+                columns = (
+                    column,
+                    *(PREVIOUS.format(name=column, back=k) for k in range(1, spillover + 1)),
+                )
+                predictors.append(Predictor(name, measure, columns, family if len(names) > 1 else name))
+    return words, predictors
+
+
+def families(models: pd.Series) -> dict[str, list[str]]:
+    """Family -> its instances, in order of appearance."""
+    found: dict[str, list[str]] = {}
+    for name in dict.fromkeys(models):
+        found.setdefault(model_family(name), []).append(name)
+    return {f if len(names) > 1 else names[0]: names for f, names in found.items()}
+
+
+def _mean(own: pd.DataFrame, measures: Sequence[str], instances: int) -> pd.DataFrame:
+    """Mean over instances; missing where an instance has no value."""
+    grouped = own.groupby([*TEXT_KEY, "word"], sort=False, observed=True)[list(measures)]
+    return (grouped.sum(min_count=instances) / instances).reset_index()

@@ -1,0 +1,67 @@
+"""Write a reading study as a folder: tables with sidecars, figures, report; all of it or nothing."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from psymem.designs.results_folder import pdf_bytes, png_bytes
+from psymem.designs.study_figures import plotted
+from psymem.designs.study_report import report_html
+from psymem.outputs import whole_folder, write_table, write_text
+
+if TYPE_CHECKING:
+    from psymem.designs.study_result import ReadingStudy
+
+
+def save(study: ReadingStudy, folder: Path) -> list[Path]:
+    """Write everything into `folder` and return the paths.
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be written or the disk is full; nothing is left behind but scores that a killed run goes
+        on from.
+    """
+    about = provenance(study)
+    drawn = {name: (pdf_bytes(figure), png_bytes(figure)) for name, figure in study.figures().items()}
+    page = report_html(study, {name: png for name, (_, png) in drawn.items()})
+    with whole_folder(folder) as temporary:
+        for name, table in tables(study).items():
+            write_table(table, temporary / f"{name}.csv", about)
+        for name, (pdf, png) in drawn.items():
+            (temporary / f"{name}.pdf").write_bytes(pdf)
+            (temporary / f"{name}.png").write_bytes(png)
+        write_text(temporary / "report.html", page)
+        names = sorted(p.name for p in temporary.iterdir())
+    return [folder / name for name in names]
+
+
+def tables(study: ReadingStudy) -> dict[str, pd.DataFrame]:
+    """Every table by file name; the plotted ones hold exactly the numbers of the figures."""
+    found = {
+        "delta_loglik": study.delta_loglik,
+        "coefficients": study.coefficients,
+        "base_coefficients": study.base_coefficients,
+        "exclusions": study.exclusions,
+        "predictors": study.predictors,
+        "nonlinearity": study.shape_table("test"),
+        **plotted(study),
+    }
+    if study.readers is not None:
+        found["by_reader"] = study.readers
+    return {name: table for name, table in found.items() if len(table)}
+
+
+def provenance(study: ReadingStudy) -> dict[str, Any]:
+    """Facts for the sidecars: corpora, models with checksums, settings, formulas."""
+    return {
+        **{str(k): v for k, v in study.about.items()},
+        "analyses": [
+            {**a.facts, "settings": asdict(a.settings), "formulas": a.power.formulas, "notes": list(a.notes)}
+            for a in study.analyses
+        ],
+    }
