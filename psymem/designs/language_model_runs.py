@@ -218,6 +218,7 @@ _DEFAULTS: dict[str, Any] = {
     "longest": 64,
     "vocabulary_from": "",
     "vocabulary_size": 50_000,
+    "again": (),
     "also_vocabulary": (),
     "also_minimum_count": 5,
     "rows": 64,

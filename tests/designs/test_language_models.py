@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
+import typer
 from scipy import stats
 from typer.testing import CliRunner
 
+from psymem.cli import train
 from psymem.cli.app import build
 from psymem.designs.language_model_orderings import mean_interval, ordering_table, row_table, verdict
 from psymem.designs.language_model_report import orderings_as_text, summarise
-from psymem.designs.language_model_runs import RunSettings, chosen_rows, finished_runs, seeds_from, train_rows
+from psymem.designs.language_model_runs import (
+    RunSettings,
+    _options,
+    chosen_rows,
+    finished_runs,
+    seeds_from,
+    train_rows,
+)
 from psymem.designs.language_models import Ordering, TableRow, load_table, table_names
 from psymem.errors import TrainingError, UnknownNameError
 
@@ -49,6 +59,13 @@ def texts(tmp_path_factory):
         nouns = rng.choice(list(verbs), n)
         (folder / f"{name}.txt").write_text("\n".join(f"the {w} {verbs[w]} ." for w in nouns), "utf-8")
     return folder
+
+
+def register_train() -> typer.Typer:
+    """An application with ``psymem train`` alone."""
+    app = typer.Typer()
+    train.register(app)
+    return app
 
 
 def settings_for(texts, **changes) -> RunSettings:
@@ -163,6 +180,17 @@ def test_runs_have_the_size_asked_for(finished):
     assert (runs["tokens_seen"] >= 600).all()
     assert runs["perplexity"].to_numpy() == pytest.approx(np.exp(runs["nats"].to_numpy()))
     assert runs["n_predictions"].tolist() == [12 * 5] * 2, "four words and an end for each of 12 sentences"
+
+
+def test_every_option_of_training_has_a_value(texts):
+    group = next(g.typer_instance for g in register_train().registered_groups if g.name == "train")
+    command = next(c.callback for c in group.registered_commands if c.name == "fgp-lstm")
+    given = set(_options(load_table("fgp-table1").rows[0], settings_for(texts))) | {
+        "seed",
+        "out",
+        "corpus_cache",
+    }
+    assert set(inspect.signature(command).parameters) <= given
 
 
 def test_finished_runs_are_not_trained_again(finished, texts, monkeypatch):
