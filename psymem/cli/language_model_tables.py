@@ -64,6 +64,7 @@ def _add(app: typer.Typer, name: str, title: str) -> None:
         from psymem.designs.language_model_report import summarise
         from psymem.designs.language_model_runs import (
             RunSettings,
+            by_main_process,
             chosen_rows,
             finished_runs,
             seeds_from,
@@ -89,6 +90,8 @@ def _add(app: typer.Typer, name: str, title: str) -> None:
         if train:
             say = (lambda message: None) if quiet else (lambda message: typer.echo(message, err=True))
             train_rows(chosen_rows(table, row), settings, numbers, folder, say)
+        if not by_main_process():
+            return
         result = summarise(table, settings, numbers, finished_runs(table.rows, numbers, folder), folder)
         written = result.save(folder)
         _show(result, as_json)

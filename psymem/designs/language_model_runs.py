@@ -137,21 +137,27 @@ def _folder(out: Path, row: TableRow, seed: int) -> Path:
 
 def _finish(row: TableRow, settings: RunSettings, seed: int, out: Path, say: Callable[[str], None]) -> None:
     """Train one model unless that is done, and write its outcome."""
-    from psymem.checkpoints import CARD, read_card
-    from psymem.models.gated_settings import GatedSettings
-    from psymem.models.parameter_count import count_parameters
+    from psymem.train import processes
     from psymem.train.gated_options import run_from_options
-    from psymem.train.gated_testing import surprisal_of_files
 
     folder = _folder(out, row, seed)
-    stamp = _stamp(row, settings)
     if (folder / RESULT).exists():
-        _compare(folder / RESULT, stamp)
+        _compare(folder / RESULT, _stamp(row, settings))
         return
     say(f"{row.label}, seed {seed}")
     options = _options(row, settings) | {"seed": seed, "out": folder, "corpus_cache": Path(out) / "text"}
     model = run_from_options(row.family, options)
-    found = surprisal_of_files(model, list(settings.test), options["longest"])
+    processes.by_main(lambda: _test(row, settings, seed, model, say))
+
+
+def _test(row: TableRow, settings: RunSettings, seed: int, model: Path, say: Callable[[str], None]) -> None:
+    """Measure a trained model on the test text and write its outcome."""
+    from psymem.checkpoints import CARD, read_card
+    from psymem.models.gated_settings import GatedSettings
+    from psymem.models.parameter_count import count_parameters
+    from psymem.train.gated_testing import surprisal_of_files
+
+    found = surprisal_of_files(model, list(settings.test), _options(row, settings)["longest"])
     card = read_card(model / CARD)
     outcome = {
         "model": row.name,
@@ -166,7 +172,7 @@ def _finish(row: TableRow, settings: RunSettings, seed: int, out: Path, say: Cal
         "minutes": card["training_minutes"],
         **{k: card[k] for k in ("tokens_seen", "training_text_tokens", "causal")},
     }
-    write_json(folder / RESULT, {**outcome, "settings": stamp})
+    write_json(model.parent / RESULT, {**outcome, "settings": _stamp(row, settings)})
     say(f"{row.label}, seed {seed}: perplexity {found.perplexity:.2f}")
 
 
@@ -232,6 +238,13 @@ _DEFAULTS: dict[str, Any] = {
     "max_tokens": 0,
     "checkpoint_every": 500,
 }  # fmt: skip
+
+
+def by_main_process() -> bool:
+    """Whether this process is the one that writes, of those that torchrun started."""
+    from psymem.train import processes
+
+    return processes.is_main()
 
 
 def seeds_from(text: str) -> tuple[int, ...]:

@@ -44,7 +44,7 @@ def surprisal_of_files(folder: Path, files: list[Path], longest: int = 64) -> He
     from psymem.models.storage import load_checkpoint
 
     stored = load_checkpoint(folder)
-    facts = {
+    facts: dict[str, Any] = {
         k: Path(v) if k in ("predictor", "embeddings") else v for k, v in stored.card["objective"].items()
     }
     objective = GatedObjective(**facts)
