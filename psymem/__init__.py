@@ -19,6 +19,7 @@ _PUBLIC = {
     "compare": "psymem.fitting.comparison",
     "attraction": "psymem.designs.factorial",
     "reading": "psymem.designs.naturalistic",
+    "fixations": "psymem.designs.fixations",
 }
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "checkpoints",
     "compare",
     "fit",
+    "fixations",
     "load_backend",
     "load_corpus",
     "load_stimuli",

@@ -76,6 +76,9 @@ def test_what_counts_as_used(source: str, used: set[str]):
 def test_notebook_runs(path: Path, tmp_path: Path):
     nbclient = pytest.importorskip("nbclient")
     notebook = nbformat.read(path, as_version=4)
+    model = notebook.metadata.get("psymem", {}).get("model")
+    if model and not any(c.name.split("/")[0] == model for c in psymem.checkpoints.bundled()):
+        pytest.skip(f"the model {model} is not bundled")
     nbclient.NotebookClient(
         notebook, timeout=SECONDS, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
     ).execute()

@@ -3,8 +3,8 @@
 A block is run where the line before it is ``<!-- run -->``; all blocks of the file share one folder and one
 Python session, in reading order. In a ``console`` block, ``$ `` begins a command and the lines up to the next
 one are the output it must print. A ``python`` block is run as it is, or compared line by line where it has
-``>>>`` prompts. ``<!-- run: exit 2 -->`` expects that exit code and compares what went to stderr. In expected
-output, ``...`` stands for anything, also for whole lines, and durations such as "12.3 s" match any duration. A block after
+``>>>`` prompts. ``<!-- run: exit 2 -->`` expects that exit code and compares what went to stderr;
+``<!-- run: with fgp-lstm -->`` is run where a model of that name is bundled. In expected output, ``...`` stands for anything, also for whole lines, and durations such as "12.3 s" match any duration. A block after
 ``<!-- file: NAME -->`` is written to that file for the examples below it.
 """
 
@@ -20,9 +20,11 @@ from pathlib import Path
 
 import pytest
 
+from psymem import checkpoints
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(
-    r"^<!-- (?:run(?:: exit (?P<code>\d+))?|file: (?P<file>[\w.-]+)) -->\n```(?P<kind>\w+)\n(?P<body>.*?)^```$",
+    r"^<!-- (?:run(?:: exit (?P<code>\d+)|: with (?P<model>[\w./-]+))?|file: (?P<file>[\w.-]+)) -->\n```(?P<kind>\w+)\n(?P<body>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 MARK = re.compile(r"^<!-- *(?:run|file).*$", re.MULTILINE)
@@ -33,13 +35,14 @@ SECONDS = 300
 
 @dataclass(frozen=True)
 class Block:
-    """One example: its line, language, text, the exit code of its last command; or the file it stands for."""
+    """One example: its line, language, text, exit code of its last command, bundled model; or the file it stands for."""
 
     line: int
     kind: str
     body: str
     exit_code: int
     file: str | None
+    model: str | None = None
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,14 @@ class Command:
 def blocks_of(markdown: str) -> list[Block]:
     """Return the blocks marked to be run; a mark without a block is an error."""
     found = [
-        Block(markdown.count("\n", 0, m.start("body")), m["kind"], m["body"], int(m["code"] or 0), m["file"])
+        Block(
+            markdown.count("\n", 0, m.start("body")),
+            m["kind"],
+            m["body"],
+            int(m["code"] or 0),
+            m["file"],
+            m["model"],
+        )
         for m in BLOCK.finditer(markdown)
     ]
     marks = MARK.findall(markdown)
@@ -120,11 +130,18 @@ def run_python(block: Block, session: dict[str, object]) -> list[str]:
     return problems
 
 
+def bundled(model: str) -> bool:
+    """Whether a model of this name, or instances of this family, come with psymem."""
+    return model in {name for c in checkpoints.bundled() for name in (c.name, c.name.split("/")[0])}
+
+
 def run_blocks(markdown: str, folder: Path) -> list[str]:
     """Run every marked block of a text; return what went otherwise than shown."""
     session: dict[str, object] = {"__name__": "__main__"}
     problems: list[str] = []
     for block in blocks_of(markdown):
+        if block.model and not bundled(block.model):
+            continue
         if block.file:
             (folder / block.file).write_text(block.body, encoding="utf-8")
             continue
@@ -157,6 +174,12 @@ def test_only_marked_blocks_are_run(tmp_path: Path):
     text = "```console\n$ touch unmarked\n```\n" + console("$ touch marked\n")
     assert run_blocks(text, tmp_path) == []
     assert [p.name for p in tmp_path.iterdir()] == ["marked"]
+
+
+def test_examples_of_a_model_that_is_not_bundled_are_left_out(tmp_path: Path):
+    texts = [console(f"$ touch {m}\n", mark=f"run: with {m}") for m in ("cbr-rnn", "no-such-model")]
+    assert run_blocks("\n".join(texts), tmp_path) == []
+    assert [p.name for p in tmp_path.iterdir()] == ["cbr-rnn"]
 
 
 def test_a_mark_without_a_block_is_an_error():

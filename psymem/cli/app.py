@@ -14,6 +14,7 @@ COMMANDS: tuple[str, ...] = (
     "attraction",
     "score",
     "reading",
+    "fixations",
     "heads",
     "memory",
     "suite",

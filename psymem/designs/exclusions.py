@@ -75,7 +75,7 @@ def exclude_readings(rows: pd.DataFrame, settings: StudySettings, averaged: bool
         Whether rows are means over readers.
     """
     chosen, response = Selection(rows), settings.response
-    why = WITHOUT_TIME.get(response, "not fixated in first pass")
+    why = WITHOUT_TIME.get(response.removesuffix("_scaled"), "not fixated in first pass")
     chosen.leave_out(f"no {response} ({why})", chosen.frame[response].isna())
     low, high = settings.cut_offs(averaged)
     if low > 0:

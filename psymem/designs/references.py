@@ -26,6 +26,13 @@ REFERENCES = {
     "function of language model quality. Proceedings of the 8th Workshop on Cognitive Modeling and "
     "Computational "
     "Linguistics, 10–18.",
+    "huang2023": "Huang, X., Wan, J., Kritikos, I., & Hollenstein, N. (2023). Longer fixations, more computation: "
+    "Gaze-guided recurrent neural networks. Findings of the Association for Computational Linguistics: EMNLP 2023.",
+    "vanheuven2014": "van Heuven, W. J. B., Mandera, P., Keuleers, E., & Brysbaert, M. (2014). SUBTLEX-UK: A new and "
+    "improved word frequency database for British English. Quarterly Journal of Experimental Psychology, 67(6), "
+    "1176–1190.",
+    "bonett2000": "Bonett, D. G., & Wright, T. A. (2000). Sample size requirements for estimating Pearson, Kendall and "
+    "Spearman correlations. Psychometrika, 65(1), 23–28.",
     "cousineau2005": "Cousineau, D. (2005). Confidence intervals in within-subject designs: A simpler "
     "solution to Loftus "
     "and Masson's method. Tutorials in Quantitative Methods for Psychology, 1(1), 42–45.",
@@ -38,5 +45,5 @@ REFERENCES = {
 ATTRACTION_ONLY = ("timkey2023", "laurinavichyute2022", "barr2013")
 """References of the attraction design; other designs leave them out."""
 
-READING_ONLY = ("goodkind2018",)
-"""References of reading studies."""
+READING_ONLY = ("goodkind2018", "huang2023", "vanheuven2014", "bonett2000")
+"""References of reading studies and of comparisons of fixations."""

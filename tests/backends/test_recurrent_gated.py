@@ -91,14 +91,27 @@ def test_change_in_a_layered_model_is_that_of_all_layers(folder):
     assert "memory_retain" not in trace.extras
 
 
+LINEARISED = {"memory_slope", "memory_drive", "memory_recurrence"}
+
+
 @pytest.mark.parametrize(
     ("family", "extra"),
     [
-        ("srn", set()),
+        ("srn", LINEARISED),
         ("lstm", {"memory_retain", "memory_write"}),
         ("gru", {"memory_retain", "memory_write"}),
-        ("fgp-rnn", {"fixations", "duration_level", "update_frac"}),
-        ("fgl-lstm", {"fixations", "duration_level", "update_frac", "memory_retain", "memory_write"}),
+        ("fgp-rnn", {"fixations", "duration_level", "update_frac", "memory_carry"} | LINEARISED),
+        (
+            "fgl-lstm",
+            {
+                "fixations",
+                "layer_fixations",
+                "duration_level",
+                "update_frac",
+                "memory_retain",
+                "memory_write",
+            },
+        ),
     ],
 )
 def test_what_each_family_shows(folder, family, extra):

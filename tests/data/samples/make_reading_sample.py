@@ -2,7 +2,9 @@
 
 Run from the checkout: ``python tests/data/samples/make_reading_sample.py``. A gaze duration is 130 ms, 8 ms a letter, 3.5 ms
 a bit of surprisal of cbr-rnn/1 (as bundled in November 2026) at the word and 2 ms at the word before, a reader's speed
-(standard deviation 25 ms), a word's own difficulty (12 ms), and noise of 25%; short words are skipped more often.
+(standard deviation 25 ms), a word's own difficulty (12 ms), and noise of 25%; short words are skipped more often. The
+total reading time adds, for one word in four, more often if it is hard, a second look of half that duration; words skipped
+at first are looked at later as often.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ READERS = 10
 
 def main() -> None:
     """Write texts.csv and reading.csv."""
-    rng = np.random.default_rng(20261130)
+    rng, later = np.random.default_rng(20261130), np.random.default_rng(1130)
     texts = [sentence.split() for sentence in SENTENCES.strip().splitlines()]
     scores = psymem.score(texts, "cbr-rnn/1", ["surprisal"])
     words, means = [], []
@@ -64,13 +66,16 @@ def main() -> None:
         writer.writerows(words)
     with (FOLDER / "reading.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["subject", "text_id", "word_id", "word", "gaze_duration"])
+        writer.writerow(["subject", "text_id", "word_id", "word", "gaze_duration", "total_reading_time"])
         for reader in range(1, READERS + 1):
             speed = rng.normal(0, 25)
             for (text, _, number, word), mean in zip(words, expected, strict=True):
                 skipped = rng.random() < max(0.03, 0.5 - 0.08 * len(word))
                 time = "" if skipped else max(60, round((mean + speed) * np.exp(rng.normal(0, 0.25))))
-                writer.writerow([f"r{reader:02}", text, number, word, time])
+                again = later.random() < 0.25 * mean / expected.mean()
+                more = round(0.5 * (mean + speed) * np.exp(later.normal(0, 0.25))) if again else 0
+                total = (time or 0) + max(40, more) * again or ""
+                writer.writerow([f"r{reader:02}", text, number, word, time, total])
 
 
 if __name__ == "__main__":
