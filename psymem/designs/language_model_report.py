@@ -131,11 +131,14 @@ READING = (
     "depends on later words. Perplexities depend on text and vocabulary: only those of one table compare."
 )
 FULL_SIZE = """\
-The published size needs {text} and a GPU (the commands resume, and every model and seed is a run of its own):
+The published size needs {text} and a GPU. The command resumes; every model and seed is a run of its own, so several GPUs
+share the work by `--row` and `--seeds` (the first process alone at first, since it encodes the text for all), and
+`--no-train` with all seeds writes the tables. A stream, as in the paper's recipe, is trained by one process; with
+`--batching sentences`, `torchrun --nproc-per-node N -m psymem {name} ...` shares the batches of each run.
 
 ```
 psymem train fixation-predictor --corpus zuco --data ZUCO --out predictor
-torchrun --nproc-per-node N -m psymem {name} --preset paper --parameters 16M --seeds 1-3 \\
+CUDA_VISIBLE_DEVICES=0 psymem {name} --preset paper --parameters 16M --seeds 1-3 \\
     --text wiki.train.txt --held-out wiki.valid.txt --test wiki.test.txt \\
     --predictor predictor/model --fixation-corpus zuco --fixation-data ZUCO --out results/{name}
 ```"""
