@@ -68,8 +68,10 @@ class FixationFits:
 
 def nothing_fitted(why: str) -> FixationFits:
     """Return tables without rows, and the reason."""
-    tables = [pd.DataFrame(columns=list(c)) for c in (GAIN_COLUMNS, EFFECT_COLUMNS, EXCLUSION_COLUMNS)]
-    return FixationFits(*tables, pd.DataFrame(), {}, {}, (f"No mixed models: {why}",))
+    gains, effects, excluded = (
+        pd.DataFrame(columns=list(c)) for c in (GAIN_COLUMNS, EFFECT_COLUMNS, EXCLUSION_COLUMNS)
+    )
+    return FixationFits(gains, effects, excluded, pd.DataFrame(), {}, {}, (f"No mixed models: {why}",))
 
 
 def fixation_fits(
