@@ -28,6 +28,8 @@ COMMANDS: tuple[str, ...] = (
     "compare",
     "power",
     "published_scores",
+    "language_model_tables",
+    "sentiment_tables",
     "doctor",
 )
 """Command files in this folder, in the order in which ``psymem --help`` lists them."""

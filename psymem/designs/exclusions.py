@@ -22,6 +22,11 @@ WITHOUT_TIME = {
 """Why a word has no time of this kind; of all others, that it was not fixated in first pass."""
 
 
+def why_no_time(response: str) -> str:
+    """Say why a word has no time of this kind."""
+    return WITHOUT_TIME.get(response.removesuffix("_scaled"), "not fixated in first pass")
+
+
 @dataclass
 class Selection:
     """Rows that are left, and what has been left out so far.
@@ -75,8 +80,7 @@ def exclude_readings(rows: pd.DataFrame, settings: StudySettings, averaged: bool
         Whether rows are means over readers.
     """
     chosen, response = Selection(rows), settings.response
-    why = WITHOUT_TIME.get(response.removesuffix("_scaled"), "not fixated in first pass")
-    chosen.leave_out(f"no {response} ({why})", chosen.frame[response].isna())
+    chosen.leave_out(f"no {response} ({why_no_time(response)})", chosen.frame[response].isna())
     low, high = settings.cut_offs(averaged)
     if low > 0:
         chosen.leave_out(f"{response} below {low:g} ms", chosen.frame[response] < low)

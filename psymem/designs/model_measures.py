@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from psymem.data.predictors import PREVIOUS, previous, with_values
@@ -55,22 +56,42 @@ def read_scores(path: str | Path, words: pd.DataFrame) -> pd.DataFrame:
         If a column is missing, no column holds numbers, or the words are other words (the first five are shown).
     """
     path = Path(path)
-    frame = read_table(path)
+    frame = read_table(path, file_rows=True)
     for column in (*TEXT_KEY, "word"):
         if column not in frame:
             raise DataError(
                 f"{path} has no column {column!r}; it has {', '.join(map(str, frame.columns))}. A table of scores has "
                 "text_id, word_id, word and the measures."
             )
+    _refuse_numbers(frame, TEXT_KEY[1], path, "a whole number")
     text = frame["text_id"].astype(str)
     model = frame["model"].astype(str) if "model" in frame else path.stem
     frame = frame.assign(text_id=text.astype("str"), word=frame["word"].astype("str"), model=model)
     measures = [c for c in frame.columns if c not in NOT_MEASURES and frame[c].dtype.kind in "if"]
     if not measures:
         raise DataError(f"{path} has no column of numbers to take as a measure.")
+    for measure in measures:
+        _refuse_numbers(frame, measure, path, "a finite number or NA")
+    frame = frame.reset_index(drop=True)
     for name, own in frame.groupby("model", sort=False):
         with_values(words, own, measures, f"{path} ({name})")
     return frame[[*TEXT_KEY, "word", "model", *measures]]
+
+
+def _refuse_numbers(frame: pd.DataFrame, column: str, path: Path, kind: str) -> None:
+    """Refuse word numbers that are missing or not whole, and measures that are infinite."""
+    if frame[column].dtype.kind not in "if":
+        raise DataError(f"{path}: column {column!r} holds text where {kind} is expected in every row.")
+    values = frame[column].astype(float)
+    wrong = np.isinf(values)
+    if column == TEXT_KEY[1]:
+        wrong |= ~(values % 1 == 0)
+    if wrong.any():
+        row = wrong[wrong].index[0]
+        shown = "NA" if pd.isna(values.loc[row]) else f"{values.loc[row]:g}"
+        raise DataError(
+            f"{path}, row {row}, column {column!r}: {shown} ({int(wrong.sum())} such cell(s)); {kind} is expected."
+        )
 
 
 def measures_of(scores: pd.DataFrame) -> list[str]:
@@ -132,6 +153,11 @@ def add_measures(
                     *(PREVIOUS.format(name=column, back=k) for k in range(1, spillover + 1)),
                 )
                 predictors.append(Predictor(name, measure, columns, family if len(names) > 1 else name))
+            if not table[list(measures)].notna().any(axis=None):
+                raise DataError(
+                    f"The scores of {name} have no value of {', '.join(measures)} for any word, so they explain nothing "
+                    "(values of words that the model does not know count as missing, unless --keep-oov)."
+                )
     return words, predictors
 
 

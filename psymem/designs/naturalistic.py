@@ -19,7 +19,7 @@ from psymem.designs.effect_shape import Shape, effect_shape
 from psymem.designs.model_measures import Predictor, add_measures, measures_of, read_scores
 from psymem.designs.predictive_power import StudyRows, predictive_power
 from psymem.designs.study_result import Analysis, ReadingStudy
-from psymem.designs.study_rows import study_rows, word_predictors
+from psymem.designs.study_rows import require_response, study_rows, word_predictors
 from psymem.designs.study_scores import Models, ScoringPlan, score_corpus
 from psymem.designs.study_settings import StudySettings
 from psymem.errors import DataError, FitError
@@ -170,6 +170,9 @@ def reading(
     if scores and len(corpora) > 1:
         raise DataError("Tables of scores belong to one corpus; analyse the corpora one at a time.")
     wanted = [settings] if isinstance(settings, StudySettings) else list(settings)
+    for corpus in corpora:  # before models read for hours
+        for setting in wanted:
+            require_response(corpus, setting)
     analyses: list[Analysis] = []
     all_scores: dict[str, pd.DataFrame] = {}
     about: dict[str, Any] = {"corpora": [_facts(c) for c in corpora]}

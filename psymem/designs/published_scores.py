@@ -6,14 +6,13 @@ paper prints that the scores do not give. Each effect is tested as published and
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psymem.errors import DataError, UnknownNameError
+from psymem.designs.analyses import find_study, studies_of
+from psymem.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +81,7 @@ class PublishedStudy:
 
 def study_names() -> list[str]:
     """Names of all studies of this kind: the stem of the TOML file in kebab-case, which is the command's name."""
-    return [name for name, content in _contents() if content.get("kind") == KIND]
+    return list(studies_of(KIND))
 
 
 def load_study(name: str) -> PublishedStudy:
@@ -93,21 +92,11 @@ def load_study(name: str) -> PublishedStudy:
     UnknownNameError
         If there is none of that name.
     """
-    found = {n: content for n, content in _contents() if content.get("kind") == KIND}
-    if name not in found:
-        raise UnknownNameError("published table", name, found)
-    content = found[name]
+    content = find_study(KIND, name)
     measures = tuple(PublishedMeasure(**_with_tuple(m, "share_of")) for m in content["measure"])
     printed = tuple(Printed(**p) for p in content.get("printed", ()))
     facts = {k: content[k] for k in ("title", "citation", "model")}
     return PublishedStudy(name=name, measures=measures, printed=printed, **facts, **content["scores"])
-
-
-def _contents() -> Iterator[tuple[str, dict[str, Any]]]:
-    folder = files("psymem.analyses")
-    for entry in sorted(folder.iterdir(), key=lambda e: e.name):
-        if entry.name.endswith(".toml"):
-            yield entry.name.removesuffix(".toml").replace("_", "-"), tomllib.loads(entry.read_text("utf-8"))
 
 
 def _with_tuple(content: Mapping[str, Any], key: str) -> dict[str, Any]:

@@ -143,7 +143,7 @@ def spillover_note(study: ReadingStudy) -> str:
     """Say what the marks of the figure of spillover are."""
     return (
         "Effects of the measure at the word and at the words before it, all in one model with the base predictors. "
-        "Bars: 95% Wald intervals."
+        "Bars: 95% t intervals."
     )
 
 

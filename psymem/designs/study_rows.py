@@ -91,13 +91,7 @@ def study_rows(
     DataError
         If the corpus has no such response or no row is left; UnknownNameError for a column that is not there.
     """
-    if settings.response not in corpus.measures:
-        raise UnknownNameError(
-            "response",
-            settings.response,
-            corpus.measures,
-            f"(durations of the corpus {corpus.name}; name one with --response.)",
-        )
+    require_response(corpus, settings)
     keep = [c for c in words if c not in ("word", *TEXT_KEY) and c not in corpus.reading]
     joined = corpus.reading.merge(
         words[[*TEXT_KEY, *keep]], on=list(TEXT_KEY), how="left", validate="many_to_one"
@@ -119,6 +113,17 @@ def study_rows(
     scales = _named(scales, predictors)
     fixed = settings.base or " + ".join(base)
     return StudyRows(frame, fixed, random_effects(frame, settings), settings), chosen, scales
+
+
+def require_response(corpus: Corpus, settings: StudySettings) -> None:
+    """Raise UnknownNameError if the corpus has no such response."""
+    if settings.response not in corpus.measures:
+        raise UnknownNameError(
+            "response",
+            settings.response,
+            corpus.measures,
+            f"(durations of the corpus {corpus.name}; name one with --response.)",
+        )
 
 
 def random_effects(frame: pd.DataFrame, settings: StudySettings) -> str:

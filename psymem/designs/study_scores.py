@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from psymem._version import __version__
+from psymem.backends.base import require_causal
 from psymem.data.corpus import Corpus
 from psymem.measures.base import with_heads
 from psymem.outputs import plain
@@ -79,6 +80,7 @@ def score_corpus(
     words = corpus.words[list(WORDS.required)]
     measures = with_heads(list(plan.measures), plan.heads, plan.query)
     run = Run(words, models, measures, lower_case=plan.lower_case, **plan.settings)  # type: ignore[arg-type]
+    require_causal(run.backends)
     facts = run.provenance()
     compute = partial(
         compute_parts, run, workers=plan.workers, words_at_once=plan.words_at_once, progress=progress

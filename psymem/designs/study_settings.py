@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from psymem.data.corpus import SCALED
 from psymem.errors import DataError, UnknownNameError
 from psymem.fitting.multiplicity import METHODS
 
@@ -138,8 +139,9 @@ class StudySettings:
 
     @property
     def unit(self) -> str:
-        """Unit of the response."""
-        return "ms" if self.scale == "raw" else "log ms"
+        """Unit of the response: ms, unless it was published scaled to 0-100 (`psymem.data.corpus.SCALED`)."""
+        unit = "points of 100" if self.response in SCALED else "ms"
+        return unit if self.scale == "raw" else f"log {unit}"
 
     @property
     def effect_unit(self) -> str:
@@ -167,7 +169,7 @@ class StudySettings:
             f"table {self.frequencies}" if self.frequencies else f"Zipf scale of wordfreq ({self.language})"
         )
         return [
-            ("response", f"{self.response}, {'natural logarithm of ms' if self.scale == 'log' else 'ms'}"),
+            ("response", f"{self.response}, {self.unit.replace('log', 'natural logarithm of')}"),
             ("durations kept", kept),
             ("words left out", ", ".join(self.leave_out) or "none at edges"),
             ("words unknown to a model", "kept" if self.keep_oov else "left out, also as spillover"),

@@ -7,12 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from psymem.designs.exclusions import why_no_time
 from psymem.designs.predictive_power import INTERCEPTS, SLOPES
 from psymem.designs.rows import display_name
 from psymem.designs.wording import in_words, listing, number, p_value, short_name
 
 if TYPE_CHECKING:
     from psymem.designs.study_result import Analysis, ReadingStudy
+
+STANDARDISED = {
+    "z": "Predictors were centred and divided by their standard deviation.",
+    "centre": "Predictors were centred.",
+    "none": "",
+}
 
 
 def data_sentences(analysis: Analysis) -> list[str]:
@@ -87,16 +94,17 @@ def methods_paragraph(study: ReadingStudy) -> str:
     )
     random = first.rows.random or "none (a linear model)"
     parts = [
-        f"We analysed {responses}{kept} on a {'logarithmic' if s.scale == 'log' else 'millisecond'} scale.",
-        f"Left out were {listing(list(s.leave_out))} words, words that were not fixated, and words that a model does not "
-        "know."
-        if not s.keep_oov
-        else f"Left out were {listing(list(s.leave_out))} words and words not fixated.",
+        f"We analysed {responses}{kept} {_scale(first)}.",
+        _left_out(study),
         f"The base model had the fixed effects {first.rows.fixed} and the random effects {random}; to it we added "
-        f"{measures} of {models} at the word and at the {s.spillover} words before it.",
-        "Predictors were centred and divided by their standard deviation." if s.standardise == "z" else "",
-        "Nested models were fitted by maximum likelihood to identical rows and compared by likelihood-ratio tests; "
-        f"p-values were adjusted over models and measures ({s.correction}).",
+        f"{measures} of {models} at the word{_before(s.spillover)}.",
+        STANDARDISED[s.standardise],
+        "Nested models were fitted by maximum likelihood to identical rows and compared by likelihood-ratio tests"
+        + (
+            "."
+            if s.correction == "none"
+            else f"; p-values were adjusted over models and measures ({s.correction})."
+        ),
     ]
     if any(a.power.held_out is not None for a in study.analyses):
         unit = {"text_id": "texts", "sentence": "sentences"}[s.group_by]
@@ -112,3 +120,32 @@ def methods_paragraph(study: ReadingStudy) -> str:
     if any(a.averaged for a in study.analyses):
         parts.append("Data averaged over readers were analysed by models without readers.")
     return " ".join(p for p in parts if p)
+
+
+def _scale(analysis: Analysis) -> str:
+    """Say in which unit the response was analysed."""
+    scaled = analysis.settings.unit.endswith("of 100")
+    if analysis.settings.scale == "log":
+        return "on a logarithmic scale"
+    return "as published, scaled to 0-100" if scaled else "on a millisecond scale"
+
+
+def _left_out(study: ReadingStudy) -> str:
+    """Say which words were left out, naming only exclusions that were made: most corpora do not know their lines."""
+    first = study.analyses[0]
+    made = {reason for a in study.analyses for reason in a.exclusions["reason"]}
+    edges = [edge.split("-") for edge in first.settings.leave_out]
+    words = [f"{place} words of {unit}s" for unit, place in edges if f"{place} word of a {unit}" in made]
+    untimed = [a for a in study.analyses if a.exclusions["rows_left_out"].iloc[1]]
+    why = dict.fromkeys(why_no_time(a.settings.response) for a in untimed)
+    words += [f"words {reason}".replace("words no time", "words without a time") for reason in why]
+    if not first.settings.keep_oov:
+        words.append("words that a model does not know")
+    return f"Left out were {listing(words)}." if words else ""
+
+
+def _before(spillover: int) -> str:
+    """Say how far back the measures enter."""
+    if not spillover:
+        return ""
+    return " and at the word before it" if spillover == 1 else f" and at the {spillover} words before it"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -54,8 +55,8 @@ def unit(measure: str) -> str:
 
 
 def in_words(response: str) -> str:
-    """Name of a column of reading times: "gaze duration", "self-paced reading time"."""
-    return response.replace("_", " ").replace("self paced", "self-paced")
+    """Name of a column of reading times: "gaze duration", "go-past time", "self-paced reading time"."""
+    return re.sub("(self|go|right|first)_(paced|past|bounded|run)", r"\1-\2", response).replace("_", " ")
 
 
 def number(value: float, digits: int = 3) -> str:

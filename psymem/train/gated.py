@@ -136,7 +136,7 @@ class GatedTask(nn.Module):
         n = total = squares = 0.0
         with torch.inference_mode():
             for handle in self.reading.plan(0):
-                batch = self.reading.batch(handle)  # type: ignore[arg-type]
+                batch = self.reading.batch(handle).to(network.embedding.weight.device)  # type: ignore[arg-type]
                 state = None if batch.fresh else state
                 raw, state = network.predict_durations(batch.inputs, state)
                 words = raw[batch.inputs != PAD_ID].double()

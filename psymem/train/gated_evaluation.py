@@ -22,17 +22,18 @@ def held_out(network: GatedLanguageModel, reading: SentenceReading | StreamReadi
         If there is nothing to predict.
     """
     network.eval()
+    device = network.embedding.weight.device
     nats, known = [np.empty(0)], [np.empty(0, bool)]
     state = None
     with torch.inference_mode():
         for handle in reading.plan(0):
-            batch = reading.batch(handle)  # type: ignore[arg-type]
+            batch = reading.batch(handle).to(device)  # type: ignore[arg-type]
             out = network(batch.inputs, None if batch.fresh else state, batch.durations)
             state = out.state
             predicts = batch.targets != PAD_ID
             wanted = batch.targets[predicts]
             nats.append(_surprisal(network.output, out.hidden[predicts], wanted))
-            known.append((wanted != UNK_ID).numpy())
+            known.append((wanted != UNK_ID).cpu().numpy())
     every, is_known = np.concatenate(nats), np.concatenate(known)
     if not len(every):
         raise TrainingError("There is no word to predict in this text.")
@@ -47,5 +48,5 @@ def _surprisal(output: nn.Module, hidden: Tensor, wanted: Tensor) -> np.ndarray:
         logits = output(hidden[rows])
         logits[:, [PAD_ID, BOS_ID]] = -torch.inf  # never predicted
         nats = nn.functional.cross_entropy(logits, wanted[rows], reduction="none")
-        blocks.append(nats.double().numpy())
+        blocks.append(nats.double().cpu().numpy())
     return np.concatenate(blocks)

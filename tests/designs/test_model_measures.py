@@ -36,6 +36,22 @@ def test_scores_keep_words_as_they_are_and_are_named_after_the_file(tmp_path):
             "{} (s) has 1 word(s) that differ from the text: text 1, word 1: 'null' in the text, 'nil' there. Join "
             "tables of the same release.",
         ),
+        (
+            "text_id,word_id,word,bits\n1,w1,null,2\n",
+            "{}: column 'word_id' holds text where a whole number is expected in every row.",
+        ),
+        (
+            "text_id,word_id,word,bits\n1,1,null,2\n1,NA,NA,3\n",
+            "{}, row 3, column 'word_id': NA (1 such cell(s)); a whole number is expected.",
+        ),
+        (
+            "text_id,word_id,word,bits\n1,1.5,null,2\n",
+            "{}, row 2, column 'word_id': 1.5 (1 such cell(s)); a whole number is expected.",
+        ),
+        (
+            "text_id,word_id,word,bits\n1,1,null,2\n1,2,NA,inf\n",
+            "{}, row 3, column 'bits': inf (1 such cell(s)); a finite number or NA is expected.",
+        ),
     ],
 )
 def test_tables_that_are_no_scores(tmp_path, content, message):
