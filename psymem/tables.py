@@ -91,4 +91,6 @@ def require_columns(frame: pd.DataFrame, columns: Iterable[str], where: str = "t
     """Raise UnknownNameError for the first of `columns` that `frame` lacks, offering near names."""
     for column in columns:
         if column not in frame.columns:
-            raise UnknownNameError("column", column, map(str, frame.columns), f"These are the columns of {where}.")
+            raise UnknownNameError(
+                "column", column, map(str, frame.columns), f"These are the columns of {where}."
+            )
