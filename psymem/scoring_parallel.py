@@ -16,6 +16,7 @@ from typing import Any
 import pandas as pd
 
 from psymem.errors import PsymemError
+from psymem.parallel import in_processes
 from psymem.scoring import Run, ScoreProgress
 
 _RUNS: dict[str, Run] = {}
@@ -127,15 +128,14 @@ def compute_parts(
         parts = run.parts(words_at_once, progress)
         yield from (parts[n]() for n in (range(len(parts)) if numbers is None else numbers))
         return
-    from joblib import Parallel, delayed
+    from joblib import delayed
 
     wanted = list(range(len(run.parts(words_at_once)))) if numbers is None else list(numbers)
     content = pickle.dumps(run)
     name = sha256(content).hexdigest()
     with workers.active():
         tasks = (delayed(_part)(name, content, words_at_once, number) for number in wanted)
-        done = Parallel(n_jobs=workers.n_jobs, return_as="generator")(tasks)
-        for count, (frame, notes) in enumerate(done, start=1):
+        for count, (frame, notes) in enumerate(in_processes(tasks, workers.n_jobs), start=1):
             run.add_notes(notes)
             if progress is not None:
                 progress("pieces", count, len(wanted))

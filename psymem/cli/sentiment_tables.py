@@ -9,10 +9,12 @@ import typer
 
 def register(app: typer.Typer) -> None:
     """Add a command for every table, named like its file."""
-    from psymem.designs.sentiment_table import load_table, table_names
+    from psymem.designs.analyses import (
+        studies_of,
+    )  # the table's own module needs pandas, which help must not wait for
 
-    for name in table_names():
-        _add(app, name, load_table(name).title)
+    for name, study in studies_of("sentiment").items():
+        _add(app, name, study["title"])
 
 
 def _add(app: typer.Typer, name: str, title: str) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from psymem.designs.analyses import find_study, studies_of
+from psymem.designs.analyses import find_study
 from psymem.designs.language_model_orderings import mean_interval, verdict
 from psymem.errors import TrainingError
 from psymem.outputs import plain, write_json, write_table, write_text
@@ -80,11 +80,6 @@ class SentimentRuns:
             return []
         components = self.components if row.family.startswith("fgp") else (1,)
         return list(itertools.product(self.widths, components))
-
-
-def table_names() -> list[str]:
-    """Names of all tables of this kind."""
-    return list(studies_of(KIND))
 
 
 def load_table(name: str) -> SentimentTable:

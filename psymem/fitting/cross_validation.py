@@ -21,6 +21,7 @@ from psymem.fitting.multiplicity import adjust
 from psymem.fitting.result import Fit
 from psymem.fitting.spec import FitSpec
 from psymem.fitting.threads import run_engine
+from psymem.parallel import in_processes
 from psymem.tables import require_columns
 
 MOST_EXACT_GROUPS = 12
@@ -145,13 +146,14 @@ def assign_folds(group: pd.Series, folds: int, seed: int) -> np.ndarray:
 def _held_out(
     models: Sequence[Fit], fold: np.ndarray, folds: int, n_jobs: int, progress: Callable[[int], None] | None
 ) -> list[np.ndarray]:
-    from joblib import Parallel, delayed
+    from joblib import delayed
 
     tasks = [(m, k) for m in range(len(models)) for k in range(folds)]
-    done = Parallel(n_jobs=n_jobs, return_as="generator")(
+    work = (
         delayed(_one_fold)(models[m].spec.changed(reml=False), models[m].data, np.flatnonzero(fold == k), k)
         for m, k in tasks
     )
+    done = in_processes(work, n_jobs)
     values = [np.full(len(fold), np.nan) for _ in models]
     for (m, k), part in zip(tasks, done, strict=True):
         values[m][fold == k] = part

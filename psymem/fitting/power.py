@@ -14,6 +14,7 @@ from psymem.fitting.design import ModelData, build
 from psymem.fitting.result import Fit
 from psymem.fitting.simulation import Truth, resized, simulate_response, truth_of
 from psymem.fitting.threads import run_engine
+from psymem.parallel import in_processes
 
 INTERVALS = ("clopper-pearson", "wilson")
 
@@ -176,10 +177,9 @@ def _run(
     n_jobs: int,
     progress: Callable[[int], None] | None,
 ) -> Iterator[pd.DataFrame | None]:
-    from joblib import Parallel, delayed
+    from joblib import delayed
 
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator")
-    for result in parallel(delayed(_one)(truth, data, stream) for stream in streams):
+    for result in in_processes((delayed(_one)(truth, data, stream) for stream in streams), n_jobs):
         if progress is not None:
             progress(1)
         yield result

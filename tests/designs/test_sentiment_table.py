@@ -12,6 +12,7 @@ from scipy import stats
 from typer.testing import CliRunner
 
 from psymem.cli.app import build
+from psymem.designs.analyses import studies_of
 from psymem.designs.sentiment_table import (
     SentimentRuns,
     load_table,
@@ -20,7 +21,6 @@ from psymem.designs.sentiment_table import (
     published_rule,
     row_table,
     summarise,
-    table_names,
 )
 
 COLUMNS = ["model", "seed", "width", "components", "epoch", "validation", "test"]
@@ -43,7 +43,7 @@ def accuracies_of(runs: pd.DataFrame) -> dict[tuple[str, int], float]:
 
 
 def test_the_table_of_the_paper():
-    assert table_names() == ["fgp-table2"]
+    assert list(studies_of("sentiment")) == ["fgp-table2"]
     table = load_table("fgp-table2")
     published = {row.name: row.published for row in table.rows}
     assert all(published[a] > published[b] for a, b in table.orderings)
