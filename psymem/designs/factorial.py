@@ -141,7 +141,7 @@ class FactorialResult:
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write tables with sidecars, figures and report into `folder`, all or none; return the paths."""
-        from psymem.designs.results_folder import save
+        from psymem.designs.factorial_folder import save
 
         return save(self, Path(folder))
 

@@ -64,14 +64,10 @@ class PairsResult:
         OutputError
             If the folder cannot be written or the disk is full; nothing is left behind.
         """
-        from psymem.outputs import whole_folder, write_table
+        from psymem.designs.results_folder import write_results
 
         tables = {"accuracy": self.accuracy, "pairs": self.pairs, "words_left_out": self.left_out}
-        with whole_folder(Path(folder)) as temporary:
-            for name, table in tables.items():
-                write_table(table, temporary / f"{name}.csv", dict(self.about))
-            names = sorted(p.name for p in temporary.iterdir())
-        return [Path(folder) / name for name in names]
+        return write_results(folder, tables, self.about)
 
 
 def run_pairs(

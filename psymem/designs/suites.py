@@ -89,15 +89,9 @@ class SuiteResult:
         OutputError
             If the folder cannot be written or the disk is full; nothing is left behind.
         """
-        from psymem.outputs import whole_folder, write_json, write_table
+        from psymem.designs.results_folder import write_results
 
-        with whole_folder(Path(folder)) as temporary:
-            for name, table in self.tables().items():
-                write_table(table, temporary / f"{name}.csv", dict(self.about))
-            for name, content in (self._exports() if export else {}).items():
-                write_json(temporary / name, content)
-            names = sorted(p.name for p in temporary.iterdir())
-        return [Path(folder) / name for name in names]
+        return write_results(folder, self.tables(), self.about, contents=self._exports() if export else None)
 
     def _exports(self) -> dict[str, Any]:
         """File name -> content of each suite with the values of each model."""
