@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from psymem.designs.fixation_report import report_html, sentences_page
+from psymem.designs.fixation_page import sentences_page
+from psymem.designs.fixation_report import report_html
 from psymem.designs.results_folder import drawn, write_results
 
 if TYPE_CHECKING:
