@@ -21,7 +21,7 @@ from psymem.cli.reading_options import (
 from psymem.errors import PsymemError
 
 if TYPE_CHECKING:
-    from psymem.designs.factorial import FactorialResult
+    from psymem.designs.factorial_result import FactorialResult
 
 
 BUNDLED_SET = "attraction-core"

@@ -40,7 +40,8 @@ def fixation_predictor(
 
     from psymem.checkpoints import CARD, read_card
     from psymem.registry import CORPORA
-    from psymem.train.fixation_predictor import PredictorSettings, train_fixation_predictor
+    from psymem.train.fixation_predictor import train_fixation_predictor
+    from psymem.train.fixation_task import PredictorSettings
 
     settings = PredictorSettings(
         width=width,

@@ -12,7 +12,7 @@ from psymem.designs.report import report_html
 from psymem.designs.results_folder import drawn, png_only, write_results
 
 if TYPE_CHECKING:
-    from psymem.designs.factorial import FactorialResult
+    from psymem.designs.factorial_result import FactorialResult
 
 
 def save(result: FactorialResult, folder: Path) -> list[Path]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from psymem.designs import wording
+from psymem.designs.factorial_methods import methods_paragraph
 from psymem.designs.figures import by_item_note, means_note
 from psymem.designs.human_report import human_html
 from psymem.designs.references import ATTRACTION_ONLY, READING_ONLY, REFERENCES
@@ -25,7 +26,7 @@ from psymem.designs.report_page import (
 from psymem.designs.report_tables import effects_html, list_html, means_html, table_html, within_html
 
 if TYPE_CHECKING:
-    from psymem.designs.factorial import FactorialResult
+    from psymem.designs.factorial_result import FactorialResult
 
 
 def report_html(result: FactorialResult, images: Mapping[str, bytes]) -> str:
@@ -48,9 +49,7 @@ def report_html(result: FactorialResult, images: Mapping[str, bytes]) -> str:
         section("People's responses", human_html(result.human)),
         section("Figures", _figures(result, images)),
         section("Which version to cite", paragraph(wording.which_to_cite(result))),
-        section(
-            "Methods paragraph", f"<blockquote>{paragraph(wording.methods_paragraph(result))}</blockquote>"
-        ),
+        section("Methods paragraph", f"<blockquote>{paragraph(methods_paragraph(result))}</blockquote>"),
         section("Results in words", _results(result)),
         section("Condition means", means_html(result)),
         section("What the fits say", _notes(result)),
