@@ -229,3 +229,14 @@ def _read_tokenizer(path: Path, config: Mapping[str, Any]) -> Tokenizer:
 
 def _write_bytes(path: Path, content: bytes) -> None:
     path.write_bytes(content)
+
+
+def longest_input(checkpoint: Checkpoint) -> int:
+    """Return the longest input in tokens; raises CheckpointError if the configuration has no such number."""
+    given = checkpoint.config.get("max_position_embeddings", MAX_TOKENS)
+    if not isinstance(given, int) or given < 2:
+        raise CheckpointError(
+            f"{checkpoint.path / 'config.json'}: 'max_position_embeddings' is {given!r}; a whole number of at least 2 "
+            "was expected. Copy or download the model again."
+        )
+    return given
