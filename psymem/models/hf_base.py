@@ -33,7 +33,8 @@ class NetworkForCausalLM(PreTrainedModel):
     @classmethod
     def of(cls, network: nn.Module) -> Self:
         """Return a wrapper around `network` itself, sharing its weights."""
-        model = cls(cls.config_class(**full_config(cls.architecture, network)))
+        config = cls.config_class(**full_config(cls.architecture, network))  # type: ignore[misc]  # every child has one
+        model = cls(config)
         model.model = network
         return model
 
