@@ -200,10 +200,14 @@ def test_sentences_that_begin_alike_do_not_share_what_depends_on_their_ends(look
         np.testing.assert_allclose(trace.logprob, backend.read(words).logprob, rtol=0, atol=1e-5)
 
 
-def test_a_model_without_durations_of_its_own_says_so(folder):
+def test_a_network_without_durations_of_its_own_says_so(folder):
+    network = load_checkpoint(folder("fgp-rnn", durations="given")).network
     with pytest.raises(ModelError) as caught:
-        load_backend(folder("fgp-rnn", durations="given")).read(SENTENCE)
-    assert str(caught.value) == "This fgp-rnn has no durations of its own: give durations=, (B, T) levels."
+        network(torch.tensor([[2, 5]]))
+    assert str(caught.value) == (
+        "This fgp-rnn has no durations of its own (it was trained with --fixations random): give durations=, (B, T) "
+        "levels from 0 to 11; psymem score draws them."
+    )
 
 
 # fixations drawn at random ---------------------------------------------------------------------------------
