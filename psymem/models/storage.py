@@ -169,7 +169,9 @@ def _storable(network: nn.Module, dtype: torch.dtype) -> dict[str, torch.Tensor]
     weights = {}
     for name, tensor in network.state_dict(keep_vars=True).items():
         if own.setdefault(id(tensor), name) == name:
-            kind = dtype if isinstance(tensor, nn.Parameter) else tensor.dtype  # counts and statistics stay exact
+            kind = (
+                dtype if isinstance(tensor, nn.Parameter) else tensor.dtype
+            )  # counts and statistics stay exact
             weights[PREFIX + name] = tensor.detach().to("cpu", kind).contiguous()
     return weights
 
