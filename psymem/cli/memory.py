@@ -51,7 +51,7 @@ def memory(
     ),
     no_bos: bool = typer.Option(False, "--no-bos", help="Read without a beginning-of-sentence token."),
     out: Path = typer.Option(None, "--out", "-o", help="Folder for tables and figures."),
-    seed: int = typer.Option(1, help="Of the bootstrap over texts."),
+    seed: int = typer.Option(1, min=0, help="Of the bootstrap over texts."),
     as_json: bool = typer.Option(False, "--json", help="Print the tables as JSON."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print nothing but errors (and JSON)."),
 ) -> None:

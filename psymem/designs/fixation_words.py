@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from psymem.data.corpus import SCALED, Corpus
+from psymem.data.fixation_levels import check_durations
 from psymem.data.predictors import with_values
 from psymem.designs.model_measures import families
 from psymem.errors import DataError
@@ -74,11 +75,13 @@ def human_times(corpus: Corpus, unread: str = "left-out") -> HumanTimes:
     Raises
     ------
     DataError
-        If the corpus has no total reading times, or no word has one.
+        If the corpus has no total reading times, no word has one, or they cannot be in ms.
     """
     if unread not in UNREAD:
         raise DataError(f"unread={unread!r} is not known; expected {' or '.join(UNREAD)}.")
     response = response_of(corpus)
+    if response == TIME and corpus.reading[TIME].notna().any():
+        check_durations(corpus.name, corpus.reading)
     rows = corpus.reading[[*TEXT_KEY, "word", response]]
     if unread == "zero":
         rows = rows.assign(**{response: rows[response].fillna(0.0)})

@@ -38,8 +38,7 @@ def save(
     """Write ``checkpoints/step-N`` and delete all but the newest two."""
     if not all(bool(torch.isfinite(p).all()) for p in task.parameters()):
         raise TrainingError(
-            f"The weights are not finite after step {at.step}. The last good checkpoint is in {out / 'checkpoints'}; "
-            "lower --learning-rate or --clip."
+            f"The weights are not finite after step {at.step}. {what_is_left(out)}"
         )
     folder = out / "checkpoints"
     target = folder / f"step-{at.step:08d}"
@@ -60,6 +59,13 @@ def save(
         ) from error
     for old in sorted(folder.glob("step-*"))[:-KEPT]:
         shutil.rmtree(old, ignore_errors=True)
+
+
+def what_is_left(out: Path) -> str:
+    """Say where the last good checkpoint of a run that came to grief is, and what to do."""
+    found = sorted((out / "checkpoints").glob("step-*"))
+    kept = f"The last good checkpoint is {found[-1]}." if found else "No checkpoint had been written yet."
+    return f"{kept} Lower --learning-rate or --clip, and give another --out."
 
 
 def save_best(out: Path, task: Any) -> None:

@@ -38,6 +38,7 @@ def run_from_options(family: str, options: Mapping[str, Any]) -> Path:
     TrainingError
         If options do not go together.
     """
+    _refuse_idle(family, options)
     o = with_preset(family, options)
     data = DataSettings(
         text=tuple(o["text"]),
@@ -70,6 +71,31 @@ def run_from_options(family: str, options: Mapping[str, Any]) -> Path:
         threads=o["threads"],
         quiet=o["quiet"],
     )
+
+
+ONLY_FGP = {"components": None}
+ONLY_GUIDED = {
+    "fixations": "adaptive", "predictor": None, "duration_normalisation": "running", "gate": "paper",
+    "fixation_corpus": "",
+}  # fmt: skip
+"""Options that mean nothing to other families, as they are where they are not given."""
+
+
+def _refuse_idle(family: str, options: Mapping[str, Any]) -> None:
+    """Refuse options that would have no effect: their giver expects one."""
+    idle = {} if family.startswith("fgp") else ONLY_FGP
+    idle = idle | ({} if family in GATED_FAMILIES else ONLY_GUIDED)
+    for name, default in idle.items():
+        if options.get(name, default) != default:
+            whose = "fgp-rnn and fgp-lstm" if name in ONLY_FGP else f"{', '.join(GATED_FAMILIES[:-1])} and {GATED_FAMILIES[-1]}"
+            raise TrainingError(
+                f"--{name.replace('_', '-')} {options[name]} was given, but {family} has no use for it; only {whose} have. "
+                "Leave it out."
+            )
+    if options["max_tokens"] and options.get("epochs") is not None:
+        raise TrainingError(
+            f"Give either --max-tokens or --epochs; given were {options['max_tokens']} and {options['epochs']}."
+        )
 
 
 def with_preset(family: str, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -190,6 +190,10 @@ def _prepare(
         raise TrainingError(f"There is no sentence in {', '.join(map(str, data.text))}.")
     if data.held_out:
         texts["validation"] = encode_files(text_files(list(data.held_out)), tokenizer, longest)
+        if not len(texts["validation"]):
+            raise TrainingError(
+                f"There is no sentence in {', '.join(map(str, data.held_out))}; give --held-out text, or leave it out."
+            )
     else:
         texts["plain"], texts["validation"] = _split(texts["plain"], data.held_out_share, rng)
     if data.again:
