@@ -100,6 +100,8 @@ def check_durations(name: str, reading: pd.DataFrame) -> None:
         If the longest time is shorter than any fixation, or longer than a minute.
     """
     longest = reading[MEASURE].max()
+    if np.isnan(longest):
+        raise DataError(f"No word of the corpus {name!r} has a total reading time: nobody fixated any.")
     if not longest >= SHORTEST_MS:
         raise DataError(
             f"The longest total reading time of the corpus {name!r} is {longest:g}; times in ms were expected. Are they "
@@ -185,6 +187,11 @@ def levelled_sentences(
     if words["level"].isna().all():
         raise DataError(
             f"No word of the corpus {corpus.name!r} has total reading times of {least_readers} reader(s) or more."
+        )
+    if not words["mean_duration"].std() > 0:
+        raise DataError(
+            f"All words of the corpus {corpus.name!r} have the same mean total reading time, so none can be told from "
+            "another by it."
         )
     words["tokens"] = split(words["word"].tolist())
     words = words.sort_values(KEY, kind="stable")

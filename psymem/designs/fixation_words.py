@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from psymem.data.corpus import SCALED, Corpus
-from psymem.data.fixation_levels import check_durations
+from psymem.data.fixation_levels import LEVELS, check_durations
 from psymem.data.predictors import with_values
 from psymem.designs.model_measures import families
 from psymem.errors import DataError
@@ -162,6 +162,13 @@ def _values(scores: pd.DataFrame, column: str) -> pd.DataFrame:
     defaults = {"oov": False, "causal": True, LEVEL: np.nan, SURPRISAL: np.nan}
     absent = {name: value for name, value in defaults.items() if name not in scores}
     chosen = scores.assign(**absent)
+    wrong = chosen[(chosen[column] < 0) | (chosen[column] > LEVELS)]
+    if len(wrong):
+        row = wrong.iloc[0]
+        raise DataError(
+            f"The scores of {row['model']} have a {column} of {row[column]:g} at text {row['text_id']}, word "
+            f"{row['word_id']}; a model fixation is a number of {UNITS[column]} from 0 to {LEVELS}."
+        )
     keep = [*TEXT_KEY, "word", "oov", "causal", LEVEL, SURPRISAL]
     return chosen[keep].assign(fixation=chosen[column].astype(float)).reset_index(drop=True)
 

@@ -65,7 +65,7 @@ def what_is_left(out: Path) -> str:
     """Say where the last good checkpoint of a run that came to grief is, and what to do."""
     found = sorted((out / "checkpoints").glob("step-*"))
     kept = f"The last good checkpoint is {found[-1]}." if found else "No checkpoint had been written yet."
-    return f"{kept} Lower --learning-rate or --clip, and give another --out."
+    return f"{kept} Lower --learning-rate, and give another --out."
 
 
 def save_best(out: Path, task: Any) -> None:
