@@ -152,9 +152,11 @@ def check(checkpoint: Checkpoint) -> None:
     """
     missing = [f for f in REQUIRED_FILES if not (checkpoint.path / f).is_file()]
     if missing:
+        inside = checkpoint.path / "model"  # where psymem train puts it in the folder of a run
         pickled = sorted(p.name for p in checkpoint.path.iterdir() if p.suffix in PICKLED)
         raise CheckpointError(
             f"The model folder {checkpoint.path} lacks {', '.join(missing)}."
+            + (f" The model is in {inside}; give that folder." if (inside / CONFIG).is_file() else "")
             + (f" psymem reads safetensors only and does not open {', '.join(pickled)}." if pickled else "")
         )
     _ = checkpoint.architecture

@@ -19,8 +19,8 @@ from torch import Tensor
 from psymem.alignment import Alignment, align_pieces
 from psymem.backends.base import Progress, check_texts, sentence_case, text_name
 from psymem.backends.batching import batches_by_length, shared_states
-from psymem.backends.expectation import expect
 from psymem.backends.devices import move
+from psymem.backends.expectation import expect
 from psymem.checkpoints import Checkpoint, describe
 from psymem.errors import ModelError
 from psymem.models.storage import StoredModel, architecture_named, load_checkpoint, longest_input

@@ -70,7 +70,10 @@ def memory(
     from psymem.cli.progress import progress_bar
     from psymem.data.words import words_from_text
     from psymem.designs.memory import memory_decay
+    from psymem.outputs import check_writable
 
+    out = out or results_folder("memory", model, str(text))
+    check_writable(out)  # before models read
     settings = {"bos": False} if no_bos else {}
     with progress_bar(quiet, "texts") as progress:
         result = memory_decay(
@@ -84,7 +87,6 @@ def memory(
             **settings,
         )
     result.about["input"] = str(text)
-    out = out or results_folder("memory", model, str(text))
     result.save(out)
     if as_json:
         from psymem.cli.frames import print_json
@@ -99,5 +101,8 @@ def _show(result: MemoryResult, out: Path) -> None:
     from psymem.cli.frames import show
 
     n_texts, n_words = result.models[["n_texts", "n_words"]].iloc[0]
-    show(result.models[SHOWN], f"Memory of {n_words} words in {n_texts} texts (medians over words)")
+    show(
+        result.models[SHOWN],
+        f"Memory of {n_words} words in {n_texts} texts (medians over words; the span is a mean)",
+    )
     typer.echo(f"Tables and figures: {out}")

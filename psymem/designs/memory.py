@@ -122,8 +122,13 @@ def memory_decay(
         raise MeasureError(f"unit={unit!r} is not known; expected one of {', '.join(UNITS)}.")
     texts = _texts(check(words, WORDS), unit)
     pictured = _pictured(texts, heatmap)
-    kinds = [kind_of(b) for b in load_backends(models, **settings)]  # before a setting is refused
+    if isinstance(models, (str, Path, Backend)):
+        models = [models]
+    models = list(dict.fromkeys(models))
+    for backend in load_backends(models, **settings):
+        kind_of(backend)  # before a setting is refused
     backends = _reading(models, unit, settings)
+    kinds = [kind_of(b) for b in backends]
     read = [
         read_texts(backend, kind, texts, longest, pictured, progress)
         for backend, kind in zip(backends, kinds, strict=True)
@@ -167,16 +172,13 @@ def _pictured(texts: list[pd.DataFrame], heatmap: str | None) -> int | None:
     return names.index(heatmap)
 
 
-def _reading(
-    models: str | Path | Backend | Sequence[str | Path | Backend], unit: str, settings: dict[str, Any]
-) -> list[Backend]:
+def _reading(models: Sequence[str | Path | Backend], unit: str, settings: dict[str, Any]) -> list[Backend]:
     """Load models so that they read such units from an empty memory; the toy model reads what it is given."""
-    given = [models] if isinstance(models, (str, Path, Backend)) else models
-    return [
-        backend
-        for model in given
-        for backend in load_backends(model, **settings, **({} if model == "toy" else {"context": unit}))
-    ]
+    found: dict[str, Backend] = {}
+    for model in models:
+        more = {} if model == "toy" else {"context": unit}
+        found |= {b.name: b for b in load_backends(model, **settings, **more) if b.name not in found}
+    return list(found.values())
 
 
 def _summary(read: Reading, curve: pd.DataFrame, n_texts: int) -> dict[str, Any]:

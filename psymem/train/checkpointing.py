@@ -37,9 +37,7 @@ def save(
 ) -> None:
     """Write ``checkpoints/step-N`` and delete all but the newest two."""
     if not all(bool(torch.isfinite(p).all()) for p in task.parameters()):
-        raise TrainingError(
-            f"The weights are not finite after step {at.step}. {what_is_left(out)}"
-        )
+        raise TrainingError(f"The weights are not finite after step {at.step}. {what_is_left(out)}")
     folder = out / "checkpoints"
     target = folder / f"step-{at.step:08d}"
     partial = folder / f".partial-{os.getpid()}"

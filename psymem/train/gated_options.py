@@ -87,7 +87,11 @@ def _refuse_idle(family: str, options: Mapping[str, Any]) -> None:
     idle = idle | ({} if family in GATED_FAMILIES else ONLY_GUIDED)
     for name, default in idle.items():
         if options.get(name, default) != default:
-            whose = "fgp-rnn and fgp-lstm" if name in ONLY_FGP else f"{', '.join(GATED_FAMILIES[:-1])} and {GATED_FAMILIES[-1]}"
+            whose = (
+                "fgp-rnn and fgp-lstm"
+                if name in ONLY_FGP
+                else f"{', '.join(GATED_FAMILIES[:-1])} and {GATED_FAMILIES[-1]}"
+            )
             raise TrainingError(
                 f"--{name.replace('_', '-')} {options[name]} was given, but {family} has no use for it; only {whose} have. "
                 "Leave it out."

@@ -23,7 +23,6 @@ from psymem.train.batching import Batch
 from psymem.train.progress import Progress
 from psymem.train.schedule import PlateauSchedule, Schedule, make_schedule
 
-
 MOST_NATS = 700.0
 """Mean surprisal above which a network is beyond use; the perplexity of more is no number."""
 
@@ -102,9 +101,7 @@ class LoopSettings:
             if getattr(self, name) < bound:
                 raise TrainingError(f"{_option(name)} has to be at least {bound}, not {getattr(self, name)}.")
         if not 0 < self.learning_rate < math.inf:
-            raise TrainingError(
-                f"--learning-rate has to be above 0 and finite, not {self.learning_rate}."
-            )
+            raise TrainingError(f"--learning-rate has to be above 0 and finite, not {self.learning_rate}.")
         if not self.clip > 0:  # a negative bound turns the gradient around
             raise TrainingError(f"--clip has to be above 0 (inf for no bound), not {self.clip}.")
 

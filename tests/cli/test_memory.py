@@ -32,7 +32,7 @@ def text(tmp_path):
 def test_a_text_gives_tables_and_figures(text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     printed = run("--model", "toy", "--text", text, "--heatmap", "2")
-    assert "Memory of 14 words in 2 texts (medians over words)" in printed
+    assert "Memory of 14 words in 2 texts (medians over words; the span is a mean)" in printed
     assert "Tables and figures: results/memory/toy-on-story" in printed
     folder = tmp_path / "results" / "memory" / "toy-on-story"
     assert len(pd.read_csv(folder / "words.csv")) == 14

@@ -73,7 +73,16 @@ GUIDED = "fgp-rnn, fgp-lstm, fgl-rnn and fgl-lstm"
     ],
 )  # fmt: skip
 def test_an_option_without_effect(tmp_path, family, options, message):
-    arguments = ["train", family, "--text", str(tmp_path / "t.txt"), "--width", "4", "--out", str(tmp_path / "o")]
+    arguments = [
+        "train",
+        family,
+        "--text",
+        str(tmp_path / "t.txt"),
+        "--width",
+        "4",
+        "--out",
+        str(tmp_path / "o"),
+    ]
     result = CliRunner().invoke(build(), [*arguments, *options])
     assert isinstance(result.exception, TrainingError), result.output
     assert str(result.exception) == message
@@ -83,7 +92,9 @@ def test_an_option_without_effect(tmp_path, family, options, message):
 @pytest.mark.parametrize("command", ["lstm", "cbr-rnn", "fixation-predictor"])
 def test_negative_threads_and_seeds(tmp_path, command, option):
     given = (
-        ["--corpus", "csv", "--data", "reading-sample"] if "predictor" in command else ["--text", str(tmp_path)]
+        ["--corpus", "csv", "--data", "reading-sample"]
+        if "predictor" in command
+        else ["--text", str(tmp_path)]
     )
     result = CliRunner().invoke(build(), ["train", command, *given, "--out", str(tmp_path), option, "-1"])
     assert result.exit_code == 2
@@ -104,9 +115,7 @@ def test_held_out_text_without_a_word(tmp_path):
     empty.write_text("", encoding="utf-8")
     with pytest.raises(TrainingError) as caught:
         prepare(DataSettings((text,), held_out=(empty,)), tmp_path / "run", 1)
-    assert (
-        str(caught.value) == f"There is no sentence in {empty}; give --held-out text, or leave it out."
-    )
+    assert str(caught.value) == f"There is no sentence in {empty}; give --held-out text, or leave it out."
 
 
 class _Batch:
