@@ -44,7 +44,8 @@ def move(network: torch.nn.Module, device: str, name: str) -> None:
     except (RuntimeError, AssertionError) as error:  # torch raises either
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise ModelError(
-            f"{name} cannot be moved to device {device!r}: {reason.rstrip('.')}. Here there are: {', '.join(available_devices())}."
+            f"{name} cannot be moved to device {device!r}: {reason.rstrip('.')}. Here there are: "
+            f"{', '.join(available_devices())}."
         ) from error
 
 

@@ -211,6 +211,8 @@ def _show(study: FixationStudy, folder: Path) -> None:
         "words",
         "source",
         "unit",
+        "n_low",
+        "n_high",
         "mean_low",
         "mean_high",
         "difference_sd",

@@ -125,9 +125,10 @@ class StudySettings:
         if self.folds == 1 or self.folds < 0:
             raise DataError(f"folds is {self.folds}; it is 0 (no cross-validation) or at least 2.")
         low = 0.0 if self.shortest is None else self.shortest
-        if not low < (float("inf") if self.longest is None else self.longest):
+        high = float("inf") if self.longest is None else self.longest
+        if not low < high:
             raise DataError(
-                f"shortest is {low:g} and longest {self.longest or float('inf'):g}, which no duration in ms can fulfil; the "
+                f"shortest is {low:g} and longest {high:g}, which no duration in ms can fulfil; the "
                 "shortest has to be below the longest."
             )
         if self.seed < 0:

@@ -73,8 +73,8 @@ def run_from_options(family: str, options: Mapping[str, Any]) -> Path:
     )
 
 
-ONLY_FGP = {"components": None}
-ONLY_GUIDED = {
+ONLY_FGP: dict[str, str | None] = {"components": None}
+ONLY_GUIDED: dict[str, str | None] = {
     "fixations": "adaptive", "predictor": None, "duration_normalisation": "running", "gate": "paper",
     "fixation_corpus": "",
 }  # fmt: skip

@@ -153,3 +153,8 @@ def test_a_table_without_words_is_refused():
     with pytest.raises(DataError) as caught:
         memory_decay("toy", as_words(TEXTS).iloc[:0])
     assert str(caught.value) == "The table of words has no rows."
+
+
+def test_a_model_named_twice_is_read_once():
+    found = memory_decay(["lstm", "lstm/1"], as_words(TEXTS[:1]))
+    assert found.models["model"].tolist() == ["lstm/1"]
