@@ -80,8 +80,9 @@ def read_scores(path: str | Path, words: pd.DataFrame) -> pd.DataFrame:
     frame = frame.reset_index(drop=True)
     for name, own in frame.groupby("model", sort=False):
         with_values(words, own, measures, f"{path} ({name})")
-    flags = [c for c in FLAGS if c in frame and frame[c].dtype.kind == "b"]
-    return frame[[*TEXT_KEY, "word", "model", *flags, *measures]]
+    flags = {c: frame[c].astype(str) for c in FLAGS if c in frame}
+    flags = {c: v.eq("True") for c, v in flags.items() if v.isin(("True", "False")).all()}
+    return frame[[*TEXT_KEY, "word", "model", *measures]].assign(**flags)
 
 
 def _refuse_numbers(frame: pd.DataFrame, column: str, path: Path, kind: str) -> None:
