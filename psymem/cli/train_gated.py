@@ -113,9 +113,11 @@ def _command(family: str) -> Callable[..., None]:
         if fixation_corpus == "csv" and fixation_data is not None:
             fixation_data = folder_or_sample(fixation_data)
         given = dict(locals())
-        from psymem.train.gated_options import run_from_options
+        from psymem.train.gated_options import refuse_idle, run_from_options
 
-        typer.echo(str(run_from_options(family, {k: v for k, v in given.items() if k != "family"})))
+        options = {k: v for k, v in given.items() if k != "family"}
+        refuse_idle(family, options)
+        typer.echo(str(run_from_options(family, options)))
 
     command.__name__ = family.replace("-", "_")
     return command

@@ -38,7 +38,6 @@ def run_from_options(family: str, options: Mapping[str, Any]) -> Path:
     TrainingError
         If options do not go together.
     """
-    _refuse_idle(family, options)
     o = with_preset(family, options)
     data = DataSettings(
         text=tuple(o["text"]),
@@ -81,8 +80,14 @@ ONLY_GUIDED: dict[str, str | None] = {
 """Options that mean nothing to other families, as they are where they are not given."""
 
 
-def _refuse_idle(family: str, options: Mapping[str, Any]) -> None:
-    """Refuse options that would have no effect: their giver expects one."""
+def refuse_idle(family: str, options: Mapping[str, Any]) -> None:
+    """Refuse options that would have no effect, where they were given for this family alone.
+
+    Raises
+    ------
+    TrainingError
+        If there is one; its giver expects an effect.
+    """
     idle = {} if family.startswith("fgp") else ONLY_FGP
     idle = idle | ({} if family in GATED_FAMILIES else ONLY_GUIDED)
     for name, default in idle.items():
