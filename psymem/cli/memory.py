@@ -105,4 +105,8 @@ def _show(result: MemoryResult, out: Path) -> None:
         result.models[SHOWN],
         f"Memory of {n_words} words in {n_texts} texts (medians over words; the span is a mean)",
     )
+    for row in result.models[result.models["n_unknown_words"] > 0].itertuples():
+        typer.echo(
+            f"{row.model}: {row.n_unknown_words:,} words are unknown to it and were read as <unk> (column oov of words.csv)."
+        )
     typer.echo(f"Tables and figures: {out}")

@@ -18,6 +18,7 @@ import pandas as pd
 from psymem.backends.base import Backend
 from psymem.backends.load import load_backends
 from psymem.designs.decay import decay_table
+from psymem.designs.fixation_intervals import FEWEST_TEXTS
 from psymem.designs.memory_reading import Progress, Reading, kind_of, read_texts
 from psymem.designs.results_folder import drawn, write_results
 from psymem.errors import DataError, MeasureError
@@ -148,7 +149,7 @@ def memory_decay(
             "models": [b.provenance() for b in backends],
             "unit": unit,
             "seed": seed,
-            "interval": "of the median: 95%, percentile bootstrap over texts",
+            "interval": f"of the median: 95%, percentile bootstrap over texts; none below {FEWEST_TEXTS} texts",
             "half_life_words": "depends on the words that follow",
         },
     )
@@ -192,6 +193,7 @@ def _summary(read: Reading, curve: pd.DataFrame, n_texts: int) -> dict[str, Any]
         "n_cells": read.facts["n_cells"],
         "n_texts": n_texts,
         "n_words": len(read.words),
+        "n_unknown_words": int(read.words["oov"].sum()),
         "half_life_median_words": middle if np.isfinite(middle) else np.nan,
         "half_life_unknown_percent": 100.0 * float(np.isinf(lives).mean()),
         "span_mean_words": float(read.words[span].mean()),
