@@ -95,12 +95,12 @@ def _variance(study: FixationStudy, model: str, name: str) -> str:
     row = _first(study.spread, model, scale="relative to the mean")
     if row is None:
         return ""
-    less = "less" if row["variance_ratio"] < 1 else "more"
     interval = "" if pd.isna(row["ci_low"]) else f" [{number(row['ci_low'])}, {number(row['ci_high'])}]"
-    return (
-        f"{name}: durations vary {less} than people's; relative to the mean, the variance is "
-        f"{number(row['variance_ratio'])} times theirs{interval}."
-    )
+    text = f"{name}: relative to the mean, durations have {number(row['variance_ratio'])} times the variance of people's{interval}"
+    levels = _first(study.spread, model, scale="12 levels")
+    if levels is None:
+        return f"{text}."
+    return f"{text}; on the scale of 12 levels {number(levels['variance_ratio'])} times."
 
 
 def _rare(study: FixationStudy, model: str, name: str) -> str:
@@ -111,9 +111,13 @@ def _rare(study: FixationStudy, model: str, name: str) -> str:
     assert own is not None
     assert people is not None
     return (
-        f"{name}: words of low frequency have {number(own['difference_sd'], 2)} SD longer fixations than others in the "
-        f"model, {number(people['difference_sd'], 2)} SD longer times in people (negative: shorter)."
+        f"{name}: words of low frequency have {_longer(own['difference_sd'])} fixations than others in the model, "
+        f"{_longer(people['difference_sd'])} times in people."
     )
+
+
+def _longer(difference_sd: float) -> str:
+    return f"{number(abs(difference_sd), 2)} SD {'longer' if difference_sd >= 0 else 'shorter'}"
 
 
 def methods_paragraph(study: FixationStudy) -> str:
