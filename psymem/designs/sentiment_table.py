@@ -226,7 +226,12 @@ class SentimentResult:
         from psymem.designs.sentiment_report import markdown
 
         stem = self.table.name.replace("-", "_")
-        about = {"study": self.table.name, "settings": plain(vars(self.runs)), "n_texts": self.n_texts}
+        about = {
+            "study": self.table.name,
+            "settings": plain(vars(self.runs)),
+            "seeds": sorted(self.epochs["seed"].unique().tolist()),
+            "n_texts": self.n_texts,
+        }
         parts = {stem: self.rows, f"{stem}_orderings": self.orderings}
         written = [write_table(frame, folder / f"{name}.csv", about) for name, frame in parts.items()]
         return [*written, write_text(folder / f"{stem}.md", markdown(self))]

@@ -96,7 +96,9 @@ def test_the_report_calls_the_published_rule_optimistic(tmp_path):
     assert "Trained again on 994 texts: widths 30, 50; components 3 (FGP); 30 epochs" in words
     assert "| LSTM | 2 | 77.0 | 38.9 to 115.1 | 80.0 |" in words
     assert len(pd.read_csv(orderings)) == 12
-    assert json.loads(table.with_suffix(".json").read_text(encoding="utf-8"))["n_texts"] == 994
+    assert "Not trained, since it needs --predictor: FGP-LSTM, fixed predictor." in words
+    about = json.loads(table.with_suffix(".json").read_text(encoding="utf-8"))
+    assert (about["n_texts"], about["seeds"]) == (994, [1, 2])
 
 
 def test_the_command_resumes(tmp_path, monkeypatch):
