@@ -169,14 +169,18 @@ def _storable(network: nn.Module, dtype: torch.dtype) -> dict[str, torch.Tensor]
     weights = {}
     for name, tensor in network.state_dict(keep_vars=True).items():
         if own.setdefault(id(tensor), name) == name:
-            weights[PREFIX + name] = tensor.detach().to("cpu", dtype).contiguous()
+            kind = dtype if isinstance(tensor, nn.Parameter) else tensor.dtype  # counts and statistics stay exact
+            weights[PREFIX + name] = tensor.detach().to("cpu", kind).contiguous()
     return weights
 
 
 def _fill(network: nn.Module, path: Path) -> None:
     """Load weights into `network`; they have to fit exactly."""
     try:
-        stored = {name.removeprefix(PREFIX): w.float() for name, w in load_file(path).items()}
+        stored = {
+            name.removeprefix(PREFIX): w.float() if w.is_floating_point() else w
+            for name, w in load_file(path).items()
+        }
     except (SafetensorError, OSError) as error:
         raise CheckpointError(f"{path} cannot be read: {error}. Copy or download it again.") from error
     expected = dict(network.state_dict())
