@@ -13,7 +13,7 @@ from psymem.designs.effects import ATTRACTION_EFFECTS, BY_ITEM_SLOPES
 from psymem.designs.rows import CRITICAL, regions_of
 
 if TYPE_CHECKING:
-    from psymem.designs.factorial import FactorialResult
+    from psymem.designs.factorial_result import FactorialResult
 
 HEAD = ("effect", "people", "consistent", "random effects", "estimate", "95% CI", "df", "t", "p", "p (Holm)")
 

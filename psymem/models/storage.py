@@ -169,7 +169,9 @@ def _storable(network: nn.Module, dtype: torch.dtype) -> dict[str, torch.Tensor]
     weights = {}
     for name, tensor in network.state_dict(keep_vars=True).items():
         if own.setdefault(id(tensor), name) == name:
-            kind = dtype if isinstance(tensor, nn.Parameter) else tensor.dtype  # counts and statistics stay exact
+            kind = (
+                dtype if isinstance(tensor, nn.Parameter) else tensor.dtype
+            )  # counts and statistics stay exact
             weights[PREFIX + name] = tensor.detach().to("cpu", kind).contiguous()
     return weights
 
@@ -233,3 +235,14 @@ def _read_tokenizer(path: Path, config: Mapping[str, Any]) -> Tokenizer:
 
 def _write_bytes(path: Path, content: bytes) -> None:
     path.write_bytes(content)
+
+
+def longest_input(checkpoint: Checkpoint) -> int:
+    """Return the longest input in tokens; raises CheckpointError if the configuration has no such number."""
+    given = checkpoint.config.get("max_position_embeddings", MAX_TOKENS)
+    if not isinstance(given, int) or given < 2:
+        raise CheckpointError(
+            f"{checkpoint.path / 'config.json'}: 'max_position_embeddings' is {given!r}; a whole number of at least 2 "
+            "was expected. Copy or download the model again."
+        )
+    return given
