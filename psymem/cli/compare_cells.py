@@ -65,7 +65,14 @@ def compare_cells(
         batch_tokens=BATCH_TOKENS,
     )
     result.about.update(
-        text=[str(t) for t in text], held_out=[str(t) for t in held_out], max_tokens=max_tokens
+        text=[str(t) for t in text],
+        held_out=[str(t) for t in held_out],
+        max_tokens=max_tokens,
+        vocabulary_size=vocabulary_size,
+        embedding_width={"few cells": cells, "equal weights": embedding_width},
+        batching=batching,
+        batch_tokens=BATCH_TOKENS,
+        learning_rate=learning_rate,
     )
     result.save(out)
     if as_json:

@@ -39,7 +39,9 @@ def show(frame: pd.DataFrame, title: str = "") -> None:
 
 def cell(value: Any, column: str) -> str:
     """Write one value."""
-    if value is None or value != value:
+    import pandas as pd
+
+    if pd.api.types.is_scalar(value) and pd.isna(value):  # also pd.NA, of which nothing may be asked
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from psymem.designs.language_model_orderings import UNDECIDED, ordering_table, row_table
+from psymem.designs.language_model_recipe import recipe
 from psymem.designs.language_model_runs import RunSettings, plain_settings
 from psymem.designs.language_models import LanguageModelTable
 from psymem.errors import TrainingError
@@ -107,6 +108,8 @@ def markdown(result: TableResult) -> str:
         f"# {table.title}",
         f"Trained again, not at the published size. {size_in_words(result)}",
         f"Source: {table.citation}",
+        "## How they were trained",
+        recipe(result.settings, table),
         "## Perplexities",
         _rows_as_text(result),
         _trigram_in_words(result),

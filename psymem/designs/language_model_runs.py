@@ -197,7 +197,7 @@ def _compare(file: Path, stamp: dict[str, Any]) -> None:
 def _options(row: TableRow, settings: RunSettings) -> dict[str, Any]:
     """Options of ``psymem train FAMILY``: None where the preset decides."""
     return {
-        **_DEFAULTS,
+        **DEFAULTS,
         "text": settings.text,
         "held_out": settings.held_out,
         "preset": settings.preset,
@@ -213,7 +213,7 @@ def _options(row: TableRow, settings: RunSettings) -> dict[str, Any]:
     }
 
 
-_DEFAULTS: dict[str, Any] = {
+DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(
         (
             "batching", "embedding_width", "components", "embedding_dropout", "layer_dropout", "embedding_range",
@@ -238,6 +238,7 @@ _DEFAULTS: dict[str, Any] = {
     "max_tokens": 0,
     "checkpoint_every": 500,
 }  # fmt: skip
+"""Options where a table gives none; None: the preset decides."""
 
 
 def by_main_process() -> bool:

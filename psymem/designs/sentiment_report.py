@@ -25,6 +25,7 @@ def markdown(result: SentimentResult) -> str:
     """Return the whole report."""
     runs, table = result.runs, result.table
     grid = f"widths {_list(runs.widths)}; components {_list(runs.components)} (FGP)"
+    untrained = result.rows.loc[result.rows["n_seeds"] == 0, "label"]
     parts = [
         f"# {table.title}",
         f"Trained again on {result.n_texts} texts: {grid}; {runs.epochs} epochs; embeddings {runs.embedding_width} wide, "
@@ -32,6 +33,7 @@ def markdown(result: SentimentResult) -> str:
         f"Source: {table.citation}",
         "## Accuracies (%)",
         _rows(result),
+        *(f"Not trained, since it needs --predictor: {label}." for label in untrained),
         "## Orderings of the paper",
         orderings_as_text(result),
         "## How to read this",

@@ -32,13 +32,17 @@ SETTING = ["width", "components"]
 
 @dataclass(frozen=True)
 class SentimentRow:
-    """One model of the table; `published` is its accuracy in percent."""
+    """One model of the table; `published` is its accuracy in percent.
+
+    A `multi_task` model learns the readers' fixations of the training texts beside their sentiment.
+    """
 
     name: str
     label: str
     family: str
     published: float
     fixations: str = "adaptive"
+    multi_task: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,7 +113,7 @@ def train_all(
     TrainingError
         If `out` holds runs with other settings.
     """
-    from psymem.train.sentiment import SentimentSettings, accuracies, read_texts
+    from psymem.train.sentiment import FIXATION_WEIGHT, SentimentSettings, accuracies, read_texts
 
     texts = read_texts(corpus)
     frames = []
@@ -124,6 +128,7 @@ def train_all(
                     runs.predictor if row.fixations == "fixed" else None,
                     embedding_width=runs.embedding_width,
                     epochs=runs.epochs,
+                    fixation_weight=FIXATION_WEIGHT if row.multi_task else 0.0,
                     seed=seed,
                 )
                 file = Path(out) / "runs" / f"{row.name}-{width}-{components}-seed-{seed}.json"
@@ -221,7 +226,12 @@ class SentimentResult:
         from psymem.designs.sentiment_report import markdown
 
         stem = self.table.name.replace("-", "_")
-        about = {"study": self.table.name, "settings": plain(vars(self.runs)), "n_texts": self.n_texts}
+        about = {
+            "study": self.table.name,
+            "settings": plain(vars(self.runs)),
+            "seeds": sorted(self.epochs["seed"].unique().tolist()),
+            "n_texts": self.n_texts,
+        }
         parts = {stem: self.rows, f"{stem}_orderings": self.orderings}
         written = [write_table(frame, folder / f"{name}.csv", about) for name, frame in parts.items()]
         return [*written, write_text(folder / f"{stem}.md", markdown(self))]

@@ -16,6 +16,7 @@ from psymem.cli.frames import cell, print_json, show
         (0.0001, "p_adjusted", "<.001"),
         (np.nan, "p", ""),
         (None, "note", ""),
+        (pd.NA, "width", ""),
         (12.3456, "df", "12.3"),
         (0.0123456, "estimate", "0.01235"),
         (True, "consistent", "yes"),

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from psymem.cli import train
 from psymem.cli.app import build
 from psymem.designs.language_model_orderings import mean_interval, ordering_table, row_table, verdict
+from psymem.designs.language_model_recipe import recipe
 from psymem.designs.language_model_report import orderings_as_text, summarise
 from psymem.designs.language_model_runs import (
     RunSettings,
@@ -268,6 +269,34 @@ def test_the_trigram_predicts_the_same_words(finished, texts):
     result = summarise(load_table("fgp-table3"), settings_for(texts), [1], runs, out)
     assert result.trigram["n_predictions"] == runs["n_predictions"].iloc[0]
     assert 4 ** (1 / 5) < result.trigram["perplexity"] < 1.6, "four nouns in five predictions: 1.32 at best"
+
+
+def test_the_report_says_how_models_were_trained(texts, tmp_path, monkeypatch):
+    facts = {"test_l1": 1.5, "test_mse": 4.25, "test_l1_of_mean_level": 3.0, "test_mse_of_mean_level": 12.0}
+    card = {"title": "Predictor", "trained_on": "toy readers", **facts}
+    (tmp_path / "card.toml").write_text("\n".join(f"{k} = {v!r}" for k, v in card.items()), encoding="utf-8")
+    (tmp_path / "config.json").write_text("{}", encoding="utf-8")
+    settings = settings_for(
+        texts, predictor=tmp_path, fixation_corpus="geco", fixation_data=tmp_path / "reading"
+    )
+    assert recipe(settings, load_table("fgp-table1")).splitlines() == [
+        "- Text: `train.txt` for training; `held_out.txt` held out, to choose the best weights; `test.txt` for the test.",
+        "- Vocabulary: the 50,000 most frequent words at most, that occur 1 time(s) or more; others are one unknown word, "
+        "which is predicted too.",
+        "- Networks: embeddings 6 wide, random first values; 3 components (FGP); dropout 0 of embeddings, 0 of layers.",
+        "- Reading: each sentence by itself; the exact softmax.",
+        "- Training: 600 words; Adam with a rate of 0.0025, rising over 200 steps, then falling to 0.",
+        "- Fixed predictor: Predictor, trained on toy readers; on its test sentences its error is 1.50 (absolute) and 4.25 "
+        "(squared) of 12 levels; the mean level alone has 3.00 and 12.00.",
+        "- Multi-task: fixations of the corpus reading (format geco), their loss weighted 0.3.",
+    ]
+    streamed = settings_for(texts, preset="paper", options={"rows": 64, "piece_length": 100, "max_tokens": 0})
+    said = recipe(streamed, load_table("fgp-table3"))
+    assert (
+        "- Reading: one stream in 64 rows, gradients going back 100 words on average; the exact softmax."
+        in said
+    )
+    assert "- Training: 50 passes; Adam with a rate of 0.001, halved whenever a pass brings no gain." in said
 
 
 # bad input -------------------------------------------------------------------------------------------------

@@ -95,8 +95,10 @@ def test_the_report_calls_the_published_rule_optimistic(tmp_path):
     assert "The published rule is optimistic" in words
     assert "Trained again on 994 texts: widths 30, 50; components 3 (FGP); 30 epochs" in words
     assert "| LSTM | 2 | 77.0 | 38.9 to 115.1 | 80.0 |" in words
-    assert len(pd.read_csv(orderings)) == 8
-    assert json.loads(table.with_suffix(".json").read_text(encoding="utf-8"))["n_texts"] == 994
+    assert len(pd.read_csv(orderings)) == 12
+    assert "Not trained, since it needs --predictor: FGP-LSTM, fixed predictor." in words
+    about = json.loads(table.with_suffix(".json").read_text(encoding="utf-8"))
+    assert (about["n_texts"], about["seeds"]) == (994, [1, 2])
 
 
 def test_the_command_resumes(tmp_path, monkeypatch):
@@ -104,7 +106,7 @@ def test_the_command_resumes(tmp_path, monkeypatch):
     calls = []
 
     def trained(texts, settings):
-        calls.append((settings.family, settings.seed))
+        calls.append((settings.family, settings.fixations, settings.fixation_weight, settings.seed))
         return pd.DataFrame({"epoch": [1, 2], "validation": [0.5, 0.6], "test": [0.7, 0.5]})
 
     monkeypatch.setattr("psymem.train.sentiment.accuracies", trained)
@@ -122,7 +124,13 @@ def test_the_command_resumes(tmp_path, monkeypatch):
         assert done.exit_code == 0, done.output
         rows = {r["model"]: r for r in json.loads(done.stdout)["rows"]}
         assert (rows["lstm"]["nested"], rows["lstm"]["published_rule"]) == (50.0, 70.0)
-    assert len(calls) == 6, "three models for two seeds, once"
+    models = [
+        ("lstm", "adaptive", 0.0),
+        ("fgp-lstm", "true", 0.0),
+        ("fgp-lstm", "adaptive", 0.0),
+        ("fgp-lstm", "adaptive", 0.001),
+    ]
+    assert calls == [(*m, seed) for seed in (1, 2) for m in models], "each once"
     other = CliRunner().invoke(build(), [*arguments, f"--out={tmp_path / 'o'}", "--epochs=3"])
     assert str(other.exception) == (
         f"{tmp_path / 'o/runs/lstm-30-1-seed-1.json'} is of a run with other settings. Give the same, or another --out."

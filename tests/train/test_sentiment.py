@@ -7,10 +7,21 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from psymem.data.corpus import Corpus
 from psymem.errors import DataError, TrainingError
-from psymem.train.sentiment import ReadText, SentimentSettings, accuracies, read_texts, split_texts
+from psymem.models.gated_settings import GatedSettings
+from psymem.models.language_model import GatedLanguageModel
+from psymem.models.word_tokenizer import PAD_ID
+from psymem.train.sentiment import (
+    ReadText,
+    SentimentNetwork,
+    SentimentSettings,
+    accuracies,
+    read_texts,
+    split_texts,
+)
 
 SMALL = {
     "width": 6,
@@ -108,3 +119,48 @@ def test_settings_that_cannot_work():
     with pytest.raises(TrainingError) as error:
         SentimentSettings("lstm", batch_texts=0)
     assert str(error.value) == "--batch-texts has to be at least 1, not 0."
+    with pytest.raises(TrainingError) as error:
+        SentimentSettings("fgp-lstm", "true", fixation_weight=0.1)
+    assert str(error.value) == (
+        "Only a fixation-guided network with adaptive fixations learns them beside sentiment, not fgp-lstm with true "
+        "ones; give a fixation weight of 0."
+    )
+
+
+def network() -> SentimentNetwork:
+    torch.manual_seed(3)
+    return SentimentNetwork(
+        GatedLanguageModel(GatedSettings(9, "fgp-lstm", width=4, components=3, embedding_width=5))
+    )
+
+
+BATCH = (
+    torch.tensor([[4, 5, 6], [7, 8, PAD_ID]]),
+    torch.tensor([[2, 0, 11], [5, 7, 0]]),
+    torch.tensor([1, 0]),
+)
+
+
+def test_the_multi_task_loss_is_cross_entropy_and_weighted_squared_error_of_words():
+    reader = network().eval()
+    with torch.no_grad():
+        logits, raw = reader(BATCH[0], None)
+        found = float(reader.loss(BATCH, given=False, fixation_weight=0.25))
+    logits, raw = logits.double().numpy(), raw.double().numpy()
+    right = logits[[0, 1], [1, 0]] - np.log(np.exp(logits).sum(1))
+    errors = np.array([raw[0, 0] - 2, raw[0, 1], raw[0, 2] - 11, raw[1, 0] - 5, raw[1, 1] - 7])
+    assert found == pytest.approx(-right.mean() + 0.25 * (errors**2).mean(), rel=1e-5)
+
+
+def test_scoring_normalises_durations_by_the_training_texts_without_dropout():
+    reader = network()
+    scale = reader.reader.scale
+    scale.set_statistics(5.0, 6.0)
+    encoded = [(np.array([4, 5, 6]), np.array([2, 0, 11]), True), (np.array([7, 8]), np.array([5, 7]), False)]
+    alone = [reader.eval().reader(torch.from_numpy(ids)[None]).duration_raw[0] for ids, _, _ in encoded]
+    raw = torch.cat(alone).detach().double().numpy()
+    with reader.scored_as(encoded):
+        assert not reader.training
+        assert scale.mean.item() == pytest.approx(raw.mean(), rel=1e-5)
+        assert scale.variance.item() == pytest.approx(raw.var(), rel=1e-5)
+    assert (scale.mean.item(), scale.variance.item()) == (5.0, 6.0)
