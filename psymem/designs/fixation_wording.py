@@ -96,7 +96,8 @@ def _variance(study: FixationStudy, model: str, name: str) -> str:
     if row is None:
         return ""
     interval = "" if pd.isna(row["ci_low"]) else f" [{number(row['ci_low'])}, {number(row['ci_high'])}]"
-    text = f"{name}: relative to the mean, durations have {number(row['variance_ratio'])} times the variance of people's{interval}"
+    ratio = f"{number(row['variance_ratio'])} times the variance of people's{interval}"
+    text = f"{name}: relative to the mean, durations have {ratio}"
     levels = _first(study.spread, model, scale="12 levels")
     if levels is None:
         return f"{text}."
