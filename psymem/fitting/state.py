@@ -106,12 +106,12 @@ class ProfiledState:
         for block, modes, covariances in zip(
             self.criterion.products.blocks, self.modes, self.mode_covariances, strict=True
         ):
-            for index, columns in block.terms:
+            for index in block.bars:
                 back = np.linalg.inv(self.coordinates.triangles[index])
-                estimate = modes[:, columns] @ back.T
-                spread = np.einsum("ij,ljk,ik->li", back, covariances[:, columns, columns], back)
-                names = self.coordinates.terms[index].names
-                pieces.append((index, self._piece(block.group, block.levels, names, estimate, spread)))
+                estimate = block.of_bar(index, modes) @ back.T
+                spread = np.einsum("ij,ljk,ik->li", back, block.of_bar(index, covariances), back)
+                term = self.coordinates.terms[index]
+                pieces.append((index, self._piece(term.group, term.levels, term.names, estimate, spread)))
         return pd.concat([piece for _, piece in sorted(pieces, key=lambda x: x[0])], ignore_index=True)
 
     def _piece(
@@ -163,9 +163,9 @@ class ProfiledState:
     ) -> None:
         products = self.criterion.products
         for block, modes in zip(products.blocks, self.modes, strict=True):
-            for index, columns in block.terms:
+            for index in block.bars:
                 back = np.linalg.inv(self.coordinates.triangles[index])
-                effects = np.vstack([modes[:, columns] @ back.T, np.zeros(len(back))])
+                effects = np.vstack([block.of_bar(index, modes) @ back.T, np.zeros(len(back))])
                 term = self.coordinates.terms[index]
                 values, codes = random_columns(self.data, term, frame, complete, new_levels)
                 found[complete] += np.einsum("ij,ij->i", values, effects[codes])
