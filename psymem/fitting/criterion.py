@@ -21,6 +21,8 @@ from psymem.fitting.crossproducts import CrossProducts
 from psymem.fitting.gram import WeightedGram
 
 LOG_2PI = float(np.log(2 * np.pi))
+SAME_DIGITS = 12
+"""Matrices of two levels that agree to so many digits of the largest value are the same: sums differ by rounding."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,21 @@ class Evaluation:
     eliminated: np.ndarray = field(default_factory=lambda: np.empty((0, 0, 0)), repr=False)
 
 
+def distinct(own: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the different matrices among Z'Z by level, which one each level has, and how many levels have it.
+
+    In a balanced design all levels have the same; then one factorisation serves them all.
+    """
+    size = float(np.abs(own).max(initial=0.0)) or 1.0
+    keys = np.round(own.reshape(len(own), -1) / size, SAME_DIGITS) + 0.0
+    _, chosen, of_level, counts = np.unique(
+        keys, axis=0, return_index=True, return_inverse=True, return_counts=True
+    )
+    if 2 * len(chosen) > len(own):
+        return own, np.arange(len(own)), np.ones(len(own))
+    return own[chosen], of_level.ravel(), counts.astype(float)
+
+
 class Criterion:
     """Evaluates the profiled criterion for given Lambda matrices, one K x K matrix per block."""
 
@@ -57,6 +74,7 @@ class Criterion:
         self.log_triangle = 2 * float(np.log(np.abs(np.diag(products.triangle))).sum())
         self.sparse = sp.issparse(products.first_others)
         self.evaluations = 0
+        self.different, self._of_level, self.counts = distinct(products.own)
         self._scalar_first = products.blocks[0].width == 1
         self._scalar_others = all(block.width == 1 for block in products.blocks[1:])
         self._repeats = [len(block.levels) for block in products.blocks[1:]]
@@ -92,19 +110,26 @@ class Criterion:
 
     def _eliminate(self, first: np.ndarray) -> tuple[float, np.ndarray]:
         """Return log|Lambda'Z'Z Lambda + I| summed over levels, and the matrices named in Evaluation."""
-        own = self.products.own
+        own = self.different
         if self._scalar_first:
             squared = first[0, 0] ** 2
             inner = squared * own[:, 0, 0] + 1.0
-            return float(np.log(inner).sum()), (squared / inner)[:, None, None]
+            return float(np.log(inner) @ self.counts), self.of_levels((squared / inner)[:, None, None])
         inner = first.T @ own @ first
         inner[:, range(len(first)), range(len(first))] += 1.0
         try:
             lower = np.linalg.cholesky(inner)
         except np.linalg.LinAlgError:
-            return np.inf, own
-        logdet = 2 * float(np.log(np.diagonal(lower, axis1=1, axis2=2)).sum())
-        return logdet, first @ np.linalg.solve(inner, np.broadcast_to(first.T, inner.shape))
+            return np.inf, self.products.own
+        logdet = 2 * float(self.counts @ np.log(np.diagonal(lower, axis1=1, axis2=2)).sum(axis=1))
+        eliminated = first @ np.linalg.solve(inner, np.broadcast_to(first.T, inner.shape))
+        return logdet, self.of_levels(eliminated)
+
+    def of_levels(self, matrices: np.ndarray) -> np.ndarray:
+        """Return one matrix per level of the first block from one per different Z'Z."""
+        if len(matrices) == 1:
+            return np.broadcast_to(matrices, (len(self._of_level), *matrices.shape[1:]))
+        return matrices if len(matrices) == len(self._of_level) else matrices[self._of_level]
 
     def unexplained(self, eliminated: np.ndarray) -> np.ndarray:
         """Return M' V1^-1 M for M = [Z2, Q, r], V1 being V with the first block alone."""

@@ -80,24 +80,23 @@ def _first(
     weight: float,
 ) -> np.ndarray:
     """Return the slope in the Lambda of the block that is eliminated level by level."""
-    products, own, first = criterion.products, criterion.products.own, lambdas[0]
-    levels, k = own.shape[:2]
+    products, first = criterion.products, lambdas[0]
+    levels, k = products.own.shape[:2]
     others = np.asarray(products.first_others)
     for one, span in zip(lambdas[1:], products.spans, strict=True):
         if others is products.first_others:
             others = others.copy()
         others[:, span] = (others[:, span].reshape(len(others), -1, len(one)) @ one).reshape(len(others), -1)
     table = np.hstack([others, products.first_rest[:, :-1]]).reshape(levels, k, -1)
+    own = criterion.different
     inner = first.T @ own @ first + np.eye(k)
     pulled = np.linalg.solve(inner, np.broadcast_to(first.T, inner.shape))
-    remaining = np.eye(k) - own @ found.eliminated
+    remaining = np.eye(k) - own @ first @ pulled
+    trace = np.tensordot(criterion.counts, own @ np.swapaxes(pulled, 1, 2), 1)
+    pulled, remaining = criterion.of_levels(pulled), criterion.of_levels(remaining)
     right = pulled @ table
-    left = remaining @ table
-    trace = (own @ np.swapaxes(pulled, 1, 2)).sum(axis=0)
-    trace = trace - np.einsum(
-        "lam,lbm->ab", (left.reshape(levels * k, -1) @ inverse).reshape(left.shape), right
-    )
+    left = (remaining @ table).reshape(levels * k, -1) @ inverse
+    trace = trace - np.tensordot(left.reshape(levels, k, -1), right, ([0, 2], [0, 2]))
     rest = products.first_rest[:, -1].reshape(levels, k) - (table @ solution)
-    score = np.einsum("lab,lb->la", remaining, rest)
-    modes = np.einsum("lab,lb->la", pulled, rest)
+    score, modes = (remaining @ rest[:, :, None])[:, :, 0], (pulled @ rest[:, :, None])[:, :, 0]
     return 2 * (trace - weight * score.T @ modes)
