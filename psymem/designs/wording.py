@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from psymem._version import __version__
-from psymem.designs.effects import AS_PUBLISHED, ATTRACTION_EFFECTS, BY_ITEM_SLOPES
+from psymem.designs.effects import ATTRACTION_EFFECTS
 from psymem.designs.rows import CRITICAL
+from psymem.designs.structures import AS_PUBLISHED, BY_ITEM_SLOPES, ITEMS_BY_INSTANCES, STRUCTURES
 from psymem.designs.supertags import block_sentence
 from psymem.measures.attention import split_column
 
@@ -147,10 +148,15 @@ def _statistics(result: FactorialResult) -> str:
     if result.attraction:
         text += (
             f" on the conditions compared, with treatment coding and random intercepts of {grouping}, as in "
-            "Timkey & "
-            "Linzen (2023), and again with by-item random slopes of the effect (Barr et al., 2013) where "
-            "the data can "
-            "estimate them."
+            "Timkey & Linzen (2023), and again with by-item random slopes of the effect (Barr et al., 2013) where the "
+            "data can estimate them"
+            + (
+                ", without and with random effects of each item in each instance (an intercept; for interactions the "
+                "two main effects as well), since the readings of an item by one instance share what it finds hard "
+                "about that item."
+                if several
+                else "."
+            )
         )
     else:
         shown = result.effects["formula"].dropna().unique()
@@ -177,20 +183,20 @@ def which_to_cite(result: FactorialResult) -> str:
     parts = []
     if any(n > 1 for n in counts.values()):
         parts.append(
-            "Cite the models with by-item slopes for claims about sentences in general. Items differ in how "
-            "large an "
-            "effect they show; a model with random intercepts alone takes these differences for noise that "
-            "averages "
-            "out over model instances, and its p-values are too small. Cite the models with random "
-            "intercepts only "
-            "when comparing with the table of Timkey & Linzen (2023), who used them, and say so."
+            f"Cite the models with '{ITEMS_BY_INSTANCES}' for claims about sentences in general: every instance reads "
+            "every item in every condition, and they have all that this design can estimate about items. In balanced "
+            "data they are the t-test over items of the effect averaged over instances, where no variance is estimated "
+            "as zero. Random intercepts alone take differences between items in the effect for noise that averages out "
+            "over instances, and their p-values are too small where items differ. They, and by-item slopes alone, take "
+            "what an instance finds hard about an item for noise as well, although its readings of that item share it, "
+            "and their p-values are too large where instances disagree about items. Cite the models with random "
+            "intercepts only when comparing with the table of Timkey & Linzen (2023), who used them, and say so."
         )
         parts.append(_changed(result))
         parts.append(
             f"The instances ({listing([f'{f}: {n}' for f, n in counts.items() if n > 1])}) enter as a "
-            "random intercept: "
-            "claims about newly trained instances need more of them and a random slope of the effect over "
-            "instances."
+            "random intercept: claims about newly trained instances need more of them and a random slope of the effect "
+            "over instances, which no version here has."
         )
     if any(n == 1 for n in counts.values()):
         parts.append(
@@ -217,13 +223,19 @@ def which_to_cite(result: FactorialResult) -> str:
 
 
 def _which_of_own_effects(result: FactorialResult) -> str:
-    if BY_ITEM_SLOPES not in set(result.effects["structure"]):
-        return ""
-    return (
-        "Cite the models with by-item slopes: items differ in how large an effect they show, and random "
-        "intercepts "
-        "alone give p-values that are too small where there are several values per item and condition."
-    )
+    fitted = set(result.effects.loc[result.effects["estimate"].notna(), "structure"])
+    if ITEMS_BY_INSTANCES in fitted:
+        return (
+            f"Cite the models with '{ITEMS_BY_INSTANCES}': items differ in how large an effect they show, and the "
+            "readings of an item by one instance share what this instance finds hard about it; the other versions take "
+            "one or both for noise."
+        )
+    if BY_ITEM_SLOPES in fitted:
+        return (
+            "Cite the models with by-item slopes: items differ in how large an effect they show, and random intercepts "
+            "alone give p-values that are too small where there are several values per item and condition."
+        )
+    return ""
 
 
 def _changed(result: FactorialResult) -> str:
@@ -231,20 +243,20 @@ def _changed(result: FactorialResult) -> str:
     critical = result.effects[result.effects["region"] == CRITICAL]
     keys = ["model", "measure", "effect"]
     p = critical.pivot(index=keys, columns="structure", values="p").reindex(
-        columns=[AS_PUBLISHED, BY_ITEM_SLOPES]
+        columns=[AS_PUBLISHED, ITEMS_BY_INSTANCES]
     )
-    p = p.set_axis(["intercepts", "slopes"], axis=1).dropna()
+    p = p.set_axis(["published", "cited"], axis=1).dropna()
     alpha = result.tests.alpha
-    differing = p[(p["intercepts"] < alpha) != (p["slopes"] < alpha)]
+    differing = p[(p["published"] < alpha) != (p["cited"] < alpha)]
     if differing.empty:
-        return f"Here both versions agree on which effects are significant at {alpha:g}."
+        return f"Here these two versions agree on which effects are significant at {alpha:g}."
     subtraction = {e.name: e.subtraction for e in ATTRACTION_EFFECTS}
     named = [
-        f"{minus(subtraction[str(row['effect'])])} in {short_name(str(row['measure'])).lower()} "
-        f"(p {p_value(row['intercepts'])} with random intercepts, p {p_value(row['slopes'])} with slopes)"
+        f"{minus(subtraction[str(row['effect'])])} in {short_name(str(row['measure'])).lower()}, {row['model']} "
+        f"(p {p_value(row['published'])} with random intercepts, p {p_value(row['cited'])} with items by instances)"
         for _, row in differing.reset_index().iterrows()
     ]
-    return f"Here the two versions disagree at {alpha:g} on {listing(named)}."
+    return f"Here these two versions disagree at {alpha:g} on {listing(named)}."
 
 
 def result_sentences(result: FactorialResult) -> dict[tuple[str, str], list[str]]:
@@ -274,9 +286,9 @@ def minus(text: str) -> str:
 
 
 def _to_cite(rows: pd.DataFrame) -> pd.Series:
-    """Choose the version with by-item slopes where it was estimated."""
-    slopes = rows[(rows["structure"] == BY_ITEM_SLOPES) & rows["estimate"].notna()]
-    return (slopes if len(slopes) else rows).iloc[0]
+    """Choose the last of the random-effects structures that was estimated."""
+    later = rows[rows["structure"].isin(STRUCTURES) & rows["estimate"].notna()]
+    return later.iloc[-1] if len(later) else rows.iloc[0]
 
 
 def _finding(row: pd.Series, alpha: float) -> str:

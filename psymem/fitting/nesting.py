@@ -15,7 +15,7 @@ import numpy as np
 
 from psymem.fitting.crossproducts import Block
 
-WIDEST = 64
+WIDEST = 128
 """Most columns of a joined block."""
 MOST_PRODUCTS = 50_000_000
 """Most products of columns (rows x columns squared) that are summed for a joined block."""
