@@ -37,6 +37,7 @@ HUMAN_PERCENTAGES: Mapping[str, tuple[float, float, float]] = MappingProxyType(
 )
 """Percent of trials judged implausible and its 95% interval (Laurinavichyute & von der Malsburg, 2022)."""
 
+
 @dataclass(frozen=True)
 class Effect:
     """One effect: a weighted sum of condition means, tested by one coefficient of one mixed model.

@@ -164,7 +164,9 @@ def _attraction_rows(
     """Yield one row per effect and random-effects structure for one model, region and measure."""
     for effect in ATTRACTION_EFFECTS:
         direction = people.get(effect.name) if measure.startswith(COMPARABLE) else None
-        for row in rows_of_effect(effect, effect.rows(part), f"{measure} ~ {effect.fixed}", effect.term, tests):
+        for row in rows_of_effect(
+            effect, effect.rows(part), f"{measure} ~ {effect.fixed}", effect.term, tests
+        ):
             yield {**row, "human_direction": direction}
 
 

@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 from psymem.data.attraction_design import CONDITIONS
-from psymem.designs.effects import AS_PUBLISHED, ATTRACTION_EFFECTS, BY_ITEM_SLOPES
+from psymem.designs.effects import ATTRACTION_EFFECTS
 from psymem.designs.published_report import effects_as_text, markdown
 from psymem.designs.published_scores import load_study, read_scores, recompute, study_names
+from psymem.designs.structures import AS_PUBLISHED, BY_ITEM_SLOPES
 from psymem.errors import DataError, UnknownNameError
 from psymem.fitting.multiplicity import adjust
 
@@ -142,7 +143,7 @@ def test_the_report_says_where_the_printed_table_and_the_data_disagree(table6):
         "- relative_attention, semantic-attraction: p < .001 as published, p .124 with by-item slopes (not significant)."
         in report
     )
-    assert "a text should cite the test with by-item slopes wherever it can be estimated" in report
+    assert "A text should cite the last of these tests that can be estimated" in report
     assert "in nats, although the axes of the paper's figures say bits" in report
 
 
@@ -151,7 +152,7 @@ def test_saving_writes_table_sidecar_and_report(table6, tmp_path):
     written = table6.save(tmp_path, seed=0)
     assert [p.name for p in written] == ["effects.csv", "report.md"]
     table = pd.read_csv(tmp_path / "effects.csv")
-    assert len(table) == 28
+    assert len(table) == 42
     sidecar = json.loads((tmp_path / "effects.json").read_text(encoding="utf-8"))
     assert sidecar["scores_sha256"] == "1a769c3658d827104658bb4468d296429ea39a326583011d5936d2f20a7a24a6"
     assert sidecar["disagreements"] == list(table6.disagreements)

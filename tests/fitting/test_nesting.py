@@ -111,7 +111,9 @@ def test_factors_that_are_not_nested_stay_apart(crossed):
 
 def test_balanced_levels_share_one_matrix(readings):
     joined = blocks_of(readings, FORMULA)[1][0]
-    own = np.stack([joined.columns[joined.codes == k].T @ joined.columns[joined.codes == k] for k in range(16)])
+    own = np.stack(
+        [joined.columns[joined.codes == k].T @ joined.columns[joined.codes == k] for k in range(16)]
+    )
     patterns = patterns_of(own)
     assert patterns.different.shape == (1, 6, 6)
     assert patterns.counts.tolist() == [16.0]
