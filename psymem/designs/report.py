@@ -11,6 +11,7 @@ import pandas as pd
 
 from psymem._version import __version__
 from psymem.designs import wording
+from psymem.designs.citing import which_to_cite
 from psymem.designs.figures import by_item_note, means_note
 from psymem.designs.human_report import human_html
 from psymem.designs.references import ATTRACTION_ONLY, READING_ONLY, REFERENCES
@@ -56,7 +57,7 @@ def report_html(result: FactorialResult, images: Mapping[str, bytes]) -> str:
         _section("Effects by a property of the items", within_html(result)),
         _section("People's responses", human_html(result.human)),
         _section("Figures", _figures(result, images)),
-        _section("Which version to cite", _paragraph(wording.which_to_cite(result))),
+        _section("Which version to cite", _paragraph(which_to_cite(result))),
         _section(
             "Methods paragraph", f"<blockquote>{_paragraph(wording.methods_paragraph(result))}</blockquote>"
         ),

@@ -115,3 +115,9 @@ def _cells(fixed: str, factors: Sequence[str], rows: pd.DataFrame) -> str | None
     if len(parts) > 1 and pairs * columns < len(rows):
         return f"(1 + {' + '.join(parts)}|{CELL})"
     return f"(1|{CELL})" if pairs < len(rows) else None
+
+
+def to_cite(rows: pd.DataFrame) -> pd.Series:
+    """Choose, among the rows of one effect, the last of the `STRUCTURES` that was estimated."""
+    later = rows[rows["structure"].isin(STRUCTURES) & rows["estimate"].notna()]
+    return later.iloc[-1] if len(later) else rows.iloc[0]
