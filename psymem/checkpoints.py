@@ -118,21 +118,30 @@ def describe(name: str | Path) -> Checkpoint:
     path = Path(name).expanduser()
     if path.is_dir():
         return Checkpoint(str(name), path)
+    names = sorted({*known, *(n.split("/")[0] for n in known)})
     if looks_like_path(name):
+        what = "is a file" if path.exists() else "does not exist"
         raise CheckpointError(
-            f"There is no folder {path}. A model is a folder with {', '.join(REQUIRED_FILES)}."
+            f"The model was given as {name}, but the folder {path} {what}, and no bundled model is called so "
+            f"({', '.join(names)}). Give a bundled name, or a folder with {', '.join(REQUIRED_FILES)}: psymem train "
+            "writes it to OUT/model."
         )
-    raise UnknownNameError(
-        "model",
-        str(name),
-        {*known, *(n.split("/")[0] for n in known)},
-        "The path of a model folder works too.",
+    raise UnknownNameError("model", str(name), names, no_folder(name))
+
+
+def no_folder(name: str | Path) -> str:
+    """Say that a name is no model folder either, and what can be given."""
+    return (
+        f"There is no folder {Path(name).absolute()} either. Give one of these names, or the folder of a model: psymem "
+        "train writes it to OUT/model."
     )
 
 
 def looks_like_path(name: str | Path) -> bool:
-    """Whether a model name can only be meant as a path: ./x, ../x, /x, ~/x, an existing file, or a Path."""
-    return isinstance(name, Path) or name.startswith((".", "/", "~", "\\")) or Path(name).exists()
+    """Whether a model name can only be meant as a path: ./x, ../x, /x, ~/x, x/y/z, an existing file, or a Path."""
+    if isinstance(name, Path) or name.startswith((".", "/", "~", "\\")):
+        return True
+    return name.count("/") > 1 or Path(name).exists()  # names and hub ids have one slash at most
 
 
 def check(checkpoint: Checkpoint) -> None:

@@ -69,7 +69,11 @@ def _near_files(path: Path) -> str:
     folder = path.parent
     if not folder.is_dir():
         return f" The folder {folder} does not exist either."
-    near = get_close_matches(path.name, [p.name for p in folder.iterdir()], n=3, cutoff=0.5)
+    stems: dict[str, list[str]] = {}  # endings are alike, so that whole names are near if nothing else is
+    for file in sorted(folder.iterdir()):
+        stems.setdefault(file.stem.casefold(), []).append(file.name)
+    close = get_close_matches(path.stem.casefold(), stems, n=3, cutoff=0.7)
+    near = [name for stem in close for name in stems[stem]][:3]
     return f" Did you mean {' or '.join(near)}?" if near else ""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -50,18 +51,40 @@ def test_an_unknown_name_offers_near_ones(weights):
         checkpoints.find("gatd")
     assert str(caught.value) == (
         "There is no model called 'gatd'. Did you mean 'gated' or 'gated/1'? "
-        "Known: cbr-rnn, cbr-rnn/1, cbr-rnn/10, cbr-rnn/2, gated, gated/1. The path of a model folder "
-        "works too."
+        "Known: cbr-rnn, cbr-rnn/1, cbr-rnn/10, cbr-rnn/2, gated, gated/1. "
+        f"There is no folder {Path.cwd() / 'gatd'} either. Give one of these names, or the folder of a model: psymem train "
+        "writes it to OUT/model."
     )
 
 
-def test_a_path_that_is_not_there(tmp_path):
+WHAT_TO_GIVE = (
+    "Give a bundled name, or a folder with config.json, model.safetensors, tokenizer.json: psymem train writes it to "
+    "OUT/model."
+)
+
+
+def test_a_path_that_is_not_there(weights, tmp_path):
     with pytest.raises(CheckpointError) as caught:
         checkpoints.find(str(tmp_path / "nothing"))
     assert str(caught.value) == (
-        f"There is no folder {tmp_path / 'nothing'}. A model is a folder with config.json, "
-        "model.safetensors, "
-        "tokenizer.json."
+        f"The model was given as {tmp_path / 'nothing'}, but the folder {tmp_path / 'nothing'} does not exist, and no "
+        f"bundled model is called so (cbr-rnn, cbr-rnn/1, cbr-rnn/10, cbr-rnn/2, gated, gated/1). {WHAT_TO_GIVE}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "what"),
+    [("runs/1/model", "does not exist"), ("~/nothing", "does not exist"), ("a.txt", "is a file")],
+)
+def test_what_can_only_be_a_path(weights, tmp_path, monkeypatch, given, what):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "/home/me")
+    (tmp_path / "a.txt").touch()
+    with pytest.raises(CheckpointError) as caught:
+        checkpoints.find(given)
+    assert str(caught.value) == (
+        f"The model was given as {given}, but the folder {given.replace('~', '/home/me')} {what}, and no bundled model is "
+        f"called so (cbr-rnn, cbr-rnn/1, cbr-rnn/10, cbr-rnn/2, gated, gated/1). {WHAT_TO_GIVE}"
     )
 
 

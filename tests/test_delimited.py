@@ -154,6 +154,8 @@ def test_what_is_refused_says_where_and_what_to_do(tmp_path, content, message):
 def test_a_missing_file_offers_near_names(tmp_path):
     save(tmp_path / "items.csv", joined(","))
     assert refused(tmp_path / "itmes.csv") == "There is no file itmes.csv. Did you mean items.csv?"
+    assert refused(tmp_path / "Items.tsv") == "There is no file Items.tsv. Did you mean items.csv?"
+    assert refused(tmp_path / "words.csv") == "There is no file words.csv.", "only the ending is the same"
     assert refused(tmp_path / "zzzzzzz") == "There is no file zzzzzzz."
 
 

@@ -110,9 +110,9 @@ def _fetch(name: str, unknown: UnknownNameError) -> Path:
             "model",
             name,
             unknown.known,
-            f"If it is a model on the Hugging Face hub: the hub {why}, and there is no copy on this machine. "
-            f"Where there is a network, run 'hf download {name} --local-dir my-model', copy the folder here "
-            "and give its path as the model.",
+            f"{checkpoints.no_folder(name)} If it is a model on the Hugging Face hub: the hub {why}, and there is no "
+            f"copy on this machine. Where there is a network, run 'hf download {name} --local-dir my-model', copy the "
+            "folder here and give its path as the model.",
         ) from None
 
 

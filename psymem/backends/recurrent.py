@@ -21,8 +21,8 @@ from psymem.backends.base import Progress, check_texts, sentence_case, text_name
 from psymem.backends.batching import batches_by_length, shared_states, whole_rows
 from psymem.backends.expectation import expect
 from psymem.checkpoints import Checkpoint, describe
-from psymem.errors import CheckpointError, ModelError
-from psymem.models.storage import MAX_TOKENS, StoredModel, architecture_named, load_checkpoint
+from psymem.errors import ModelError
+from psymem.models.storage import StoredModel, architecture_named, load_checkpoint, longest_input
 from psymem.trace import Trace
 
 PIECE = 512
@@ -30,6 +30,11 @@ PIECE = 512
 NOT_CAUSAL = (
     "{} is not causal: it scales fixation durations by all words of what it reads, later ones included. What it gives "
     "is not the surprisal of a word given the words before it; the column 'causal' says so."
+)
+
+DRAWN = (
+    "{} was trained with fixation durations drawn at random. So they are here: that of a word from seed {}, the word and "
+    "those before it in what is read at once. Another seed (fixation_seed= in Python) gives other numbers."
 )
 
 
@@ -50,6 +55,8 @@ class RecurrentBackend:
     context
         What is read from an empty memory: a "sentence", or a whole "text" of any length, for models that carry a
         state.
+    fixation_seed
+        Of the random fixation durations of models that were trained with such.
     """
 
     def __init__(
@@ -60,6 +67,7 @@ class RecurrentBackend:
         batch_tokens: int = 8192,
         device: str = "cpu",
         context: Literal["sentence", "text"] = "sentence",
+        fixation_seed: int = 1,
     ) -> None:
         self.checkpoint = checkpoint if isinstance(checkpoint, Checkpoint) else describe(checkpoint)
         self.bos, self.batch_tokens, self.device = bos, batch_tokens, device
@@ -68,15 +76,18 @@ class RecurrentBackend:
         self.architecture = architecture_named(self.checkpoint)
         self.provides = self.architecture.provides(config)
         self.context = self._checked(context)
-        self.max_tokens = _longest(self.checkpoint) - bos if context == "sentence" else None
+        self.max_tokens = longest_input(self.checkpoint) - bos if context == "sentence" else None
         self.max_words: int | None = self.max_tokens
         self.causal = bool(config.get("causal", True))
         self.notes = [] if self.causal else [NOT_CAUSAL.format(self.name)]
+        self.fixation_seed = fixation_seed
+        self.drawn = config.get("durations") == "given"
+        self.notes += [DRAWN.format(self.name, fixation_seed)] if self.drawn else []
         self._pieces: dict[str, tuple[list[str], list[int]]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel to another process without weights, which it loads from the same directory."""
-        names = ("bos", "context", "batch_tokens", "device")
+        names = ("bos", "context", "batch_tokens", "device", "fixation_seed")
         return partial(type(self), self.checkpoint, **{n: getattr(self, n) for n in names}), ()
 
     def _checked(self, context: str) -> Literal["sentence", "text"]:
@@ -148,6 +159,7 @@ class RecurrentBackend:
                 "causal": self.causal,
                 "device": self.device,
                 "precision": "float32",
+                **({"fixations": f"drawn at random, seed {self.fixation_seed}"} if self.drawn else {}),
             },
         }
 
@@ -212,8 +224,12 @@ class RecurrentBackend:
     def _run(self, tokens: Tensor, wanted: frozenset[str]) -> tuple[Tensor, dict[str, np.ndarray]]:
         """Return (B, T, d) states and what is to be observed; long texts are read piece by piece."""
         hidden, observed, state = [], [], None
-        for piece in tokens.split(PIECE, 1) if self.architecture.carries_state else [tokens]:
-            output = self.architecture.read(self.stored.network, piece, wanted, state)
+        drawn = self.architecture.draw(self.stored.network, tokens, self.fixation_seed)
+        step = PIECE if self.architecture.carries_state else tokens.shape[1]
+        for start in range(0, tokens.shape[1], step):
+            more = {} if drawn is None else {"durations": drawn[:, start : start + step]}
+            piece = tokens[:, start : start + step]
+            output = self.architecture.read(self.stored.network, piece, wanted, state, **more)
             state = getattr(output, "state", None)
             hidden.append(output.hidden)
             seen = self.architecture.observe(output).items()
@@ -277,14 +293,3 @@ def _joined(pieces: list[np.ndarray]) -> np.ndarray:
         first, length = pieces[0], sum(piece.shape[1] for piece in pieces)
         return np.broadcast_to(first[:, :1], (first.shape[0], length, *first.shape[2:]))
     return np.concatenate(pieces, 1)
-
-
-def _longest(checkpoint: Checkpoint) -> int:
-    """Return the longest input in tokens; raises CheckpointError if the configuration has no such number."""
-    given = checkpoint.config.get("max_position_embeddings", MAX_TOKENS)
-    if not isinstance(given, int) or given < 2:
-        raise CheckpointError(
-            f"{checkpoint.path / 'config.json'}: 'max_position_embeddings' is {given!r}; a whole number of at least 2 "
-            "was expected. Copy or download the model again."
-        )
-    return given

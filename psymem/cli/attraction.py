@@ -11,7 +11,9 @@ from psymem.cli.reading_options import (
     DEVICE,
     DTYPE,
     LOWER_CASE,
+    MODELS,
     NO_BOS,
+    QUIET,
     SPACED_PUNCTUATION,
     print_notes,
     reading_settings,
@@ -19,7 +21,7 @@ from psymem.cli.reading_options import (
 from psymem.errors import PsymemError
 
 if TYPE_CHECKING:
-    from psymem.designs.factorial import FactorialResult
+    from psymem.designs.factorial_result import FactorialResult
 
 
 BUNDLED_SET = "attraction-core"
@@ -32,12 +34,7 @@ def register(app: typer.Typer) -> None:
 
 
 def attraction(
-    model: list[str] = typer.Option(
-        ["cbr-rnn"],
-        "--model",
-        "-m",
-        help="A bundled model (cbr-rnn: all its instances), a folder or hub id; may be repeated.",
-    ),
+    model: list[str] = MODELS,
     stimuli: str = typer.Option(BUNDLED_SET, help="An item set by name, or a CSV file of your own."),
     measure: list[str] = typer.Option(
         [],
@@ -111,9 +108,7 @@ def attraction(
     ),
     seed: int = typer.Option(1, help="Recorded with the results; nothing in this analysis is random."),
     as_json: bool = typer.Option(False, "--json", help="Print the results as JSON instead of a table."),
-    quiet: bool = typer.Option(
-        False, "--quiet", "-q", help="Print nothing but errors (and JSON, if asked for)."
-    ),
+    quiet: bool = QUIET,
 ) -> None:
     """Run the attraction experiment on a model: scores, effects beside people's, figures, report.
 

@@ -17,7 +17,7 @@ from psymem.measures.attention import by_head, split_column
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from psymem.designs.factorial import FactorialResult
+    from psymem.designs.factorial_result import FactorialResult
 
 PEOPLE = {"negative": "-", "positive": "+", "null": "0"}
 SHOWN_ITEMS = 8

@@ -7,8 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from psymem.cli.corpus_options import AVERAGED, COLUMNS, MS_PER_UNIT, TEXTS, ZERO
-from psymem.errors import PsymemError
+from psymem.cli.corpus_options import (
+    AVERAGED,
+    COLUMNS,
+    EDGES,
+    ENGINE,
+    FREQUENCIES,
+    MS_PER_UNIT,
+    RANDOM_EFFECTS,
+    TEXTS,
+    WEIGHTS,
+    ZERO,
+    edges,
+    folder_or_sample,
+    reader_settings,
+    refuse_settings,
+)
 
 if TYPE_CHECKING:
     from psymem.data.corpus import Corpus
@@ -67,25 +81,18 @@ def fixations(
     shortest: float = typer.Option(None, help="Shortest time in the mixed models, ms. Default: 80, means 0."),
     longest: float = typer.Option(None, help="Longest time there, ms. Default: 3000, means unlimited."),
     leave_out: str = typer.Option(
-        "sentence-first,sentence-last,line-first,line-last",
+        EDGES,
         help="Words at edges that the mixed models leave out; 'none' keeps them.",
     ),
     keep_oov: bool = typer.Option(False, "--keep-oov", help="Keep words there that a model does not know."),
     spillover: int = typer.Option(
         2, min=0, max=10, help="Words before the word that enter the mixed models."
     ),
-    frequencies: Path = typer.Option(
-        None,
-        help="CSV file of frequencies: word and count, per_million, zipf or log_frequency. Default: wordfreq.",
-    ),
-    random_effects: str = typer.Option(
-        None,
-        "--random",
-        help="Your own random effects: '(1|subject) + (1|text_id)'; none for a linear model.",
-    ),
-    weights: str = typer.Option(None, help="Column of weights for means, such as the number of readers."),
+    frequencies: Path = FREQUENCIES,
+    random_effects: str = RANDOM_EFFECTS,
+    weights: str = WEIGHTS,
     correction: str = typer.Option("holm", help="Over the models: holm, bonferroni, none."),
-    engine: str = typer.Option("profiled", help="Fitting engine: profiled or lme4 (needs R)."),
+    engine: str = ENGINE,
     resamples: int = typer.Option(2000, min=100, help="Draws of texts for the intervals."),
     context: str = typer.Option(
         "", help="What a model reads from an empty memory: sentence (the default) or text."
@@ -114,7 +121,7 @@ def fixations(
         scale="log" if log else "raw",
         shortest=shortest,
         longest=longest,
-        leave_out=[] if leave_out.strip() in ("none", "") else [e.strip() for e in leave_out.split(",")],
+        leave_out=edges(leave_out),
         keep_oov=keep_oov,
         spillover=spillover,
         frequencies=frequencies,
@@ -152,22 +159,14 @@ def fixations(
 
 def _corpus(name: str, data: Path, table: tuple[Any, ...], **more: Any) -> Corpus:
     """Read the corpus; options of a plain table belong to csv."""
-    from importlib.resources import files
-
-    from psymem.cli.corpus_options import reader_settings
     from psymem.data.corpora import load_corpus
 
     given = reader_settings(*table, **more)
     if name != "csv":
         given.pop("keep", None)
-        if given:
-            options = ", ".join(f"--{k.replace('_', '-')}" for k in given)
-            raise PsymemError(
-                f"{options} belong to --corpus csv, a table of your own; --corpus {name} was given."
-            )
+        refuse_settings(given, f"--corpus {name} was given")
         return load_corpus(name, data)
-    bundled = Path(str(files("psymem.corpora"))) / data.name
-    folder = bundled if not data.exists() and data.name == str(data) and bundled.is_dir() else data
+    folder = folder_or_sample(data)
     return load_corpus(name, folder, called=folder.stem, **given)
 
 

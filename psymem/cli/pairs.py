@@ -11,7 +11,9 @@ from psymem.cli.reading_options import (
     DEVICE,
     DTYPE,
     LOWER_CASE,
+    MODELS,
     NO_BOS,
+    QUIET,
     SPACED_PUNCTUATION,
     print_notes,
     reading_settings,
@@ -37,12 +39,7 @@ def pairs(
         metavar="FILE|FOLDER...",
         help="JSON lines as in BLiMP, tables with the columns good and bad, or folders of them.",
     ),
-    model: list[str] = typer.Option(
-        ["cbr-rnn"],
-        "--model",
-        "-m",
-        help="A bundled model (cbr-rnn: all its instances), a folder or hub id; may be repeated.",
-    ),
+    model: list[str] = MODELS,
     keep_oov: bool = typer.Option(
         False, "--keep-oov", help="Keep pairs with a word that is out of a model's vocabulary."
     ),
@@ -56,9 +53,7 @@ def pairs(
     ),
     seed: int = typer.Option(0, help="Recorded with the results; nothing here is random."),
     as_json: bool = typer.Option(False, "--json", help="Print accuracies as JSON."),
-    quiet: bool = typer.Option(
-        False, "--quiet", "-q", help="Print nothing but errors (and JSON, if asked for)."
-    ),
+    quiet: bool = QUIET,
 ) -> None:
     """Compare minimal pairs, and say how often the acceptable sentence is more probable.
 
@@ -90,12 +85,13 @@ def pairs(
 def _show(result: PairsResult, folder: Path) -> None:
     """Print accuracies, and what the reader has to know about them."""
     from psymem.cli.frames import show
+    from psymem.designs.unknown_words import listed
 
     title = "Share of pairs whose acceptable sentence is more probable, 95% Wilson score intervals"
     show(result.accuracy[SHOWN], title)
     if len(result.left_out):
-        words = result.left_out["word"]
-        listed = ", ".join(words[:10]) + (", ..." if len(words) > 10 else "")
         what = "were kept" if result.keep_oov else "were left out"
-        typer.echo(f"Pairs with words out of vocabulary {what}: {listed}.", err=True)
+        typer.echo(
+            f"Pairs with words out of vocabulary {what}: {listed(list(result.left_out['word']))}.", err=True
+        )
     typer.echo(f"Results are in {folder}.", err=True)

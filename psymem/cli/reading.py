@@ -7,6 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from psymem.cli.corpus_options import (
+    AVERAGED,
+    COLUMNS,
+    EDGES,
+    ENGINE,
+    FREQUENCIES,
+    KEEP,
+    MS_PER_UNIT,
+    RANDOM_EFFECTS,
+    TEXTS,
+    WEIGHTS,
+    ZERO,
+    edges,
+    folder_or_sample,
+    reader_settings,
+    refuse_settings,
+)
 from psymem.errors import PsymemError
 
 if TYPE_CHECKING:
@@ -52,22 +69,12 @@ def reading(
         "--scores",
         help="CSV file of scores made elsewhere: text_id, word_id, word, measures, and model if it has several.",
     ),
-    columns: list[str] = typer.Option(
-        [], "--columns", help="With --corpus csv: gaze_duration=RTfirstpass, word=word2; may be repeated."
-    ),
-    zero: str = typer.Option("", help="With --corpus csv: what a duration of 0 means, unread or time."),
-    averaged: bool = typer.Option(
-        False, "--averaged", help="With --corpus csv: the values are means over readers."
-    ),
-    ms_per_unit: float = typer.Option(
-        None, help="With --corpus csv: what one unit of the durations is in ms, 2 for samples at 500 Hz."
-    ),
-    texts: Path = typer.Option(
-        None, help="With --corpus csv: file of all words, if they are not in texts.csv beside the data."
-    ),
-    keep: list[str] = typer.Option(
-        [], "--keep", help="With --corpus csv: further column of the words, for --base or --weights."
-    ),
+    columns: list[str] = COLUMNS,
+    zero: str | None = ZERO,
+    averaged: bool = AVERAGED,
+    ms_per_unit: float | None = MS_PER_UNIT,
+    texts: Path | None = TEXTS,
+    keep: list[str] = KEEP,
     name: str = typer.Option("", help="With --corpus csv: what to call the corpus."),
     log: bool = typer.Option(False, "--log", help="Analyse the natural logarithm of the times."),
     shortest: float = typer.Option(
@@ -75,7 +82,7 @@ def reading(
     ),
     longest: float = typer.Option(None, help="Longest time kept, ms. Default: 3000, means unlimited."),
     leave_out: str = typer.Option(
-        "sentence-first,sentence-last,line-first,line-last",
+        EDGES,
         help="Words at edges that are left out; 'none' keeps them.",
     ),
     keep_oov: bool = typer.Option(False, "--keep-oov", help="Keep words that a model does not know."),
@@ -87,26 +94,19 @@ def reading(
     punctuation_in_length: bool = typer.Option(
         False, "--punctuation-in-length", help="Count punctuation around a word in its length."
     ),
-    frequencies: Path = typer.Option(
-        None,
-        help="CSV file of frequencies: word and count, per_million, zipf or log_frequency. Default: wordfreq.",
-    ),
+    frequencies: Path = FREQUENCIES,
     ngram: Path = typer.Option(
         None, help="Text file to train an n-gram model on; its surprisal joins the base model."
     ),
     ngram_order: int = typer.Option(3, min=1, help="Longest n-gram."),
     base: str = typer.Option(None, help="Your own fixed effects of the base model, as in lme4."),
-    random_effects: str = typer.Option(
-        None,
-        "--random",
-        help="Your own random effects: '(1|subject) + (1|text_id)'; none for a linear model.",
-    ),
+    random_effects: str = RANDOM_EFFECTS,
     word_intercepts: str = typer.Option(
         "token", help="Words whose intercepts vary: token (each place), type (each spelling) or none."
     ),
     levels: list[str] = typer.Option([], "--levels", help="Order of a factor of --base: 'list=1,2'."),
     contrasts: list[str] = typer.Option([], "--contrasts", help="Coding of a factor of --base: 'list=sum'."),
-    weights: str = typer.Option(None, help="Column of weights for means, such as the number of readers."),
+    weights: str = WEIGHTS,
     correction: str = typer.Option(
         "holm", help="Over models and measures of a response: holm, bonferroni, none."
     ),
@@ -120,7 +120,7 @@ def reading(
     lower_case: bool = typer.Option(False, "--lower-case", help="Let models read in lower case."),
     context: str = typer.Option("", help="What a pretrained model reads in one go: text or sentence."),
     device: str = typer.Option("", help="Where to compute: cpu (the default), cuda, mps."),
-    engine: str = typer.Option("profiled", help="Fitting engine: profiled or lme4 (needs R)."),
+    engine: str = ENGINE,
     alpha: float = typer.Option(0.05, help="Significance level in the report."),
     jobs: int = typer.Option(
         1, "--jobs", "-j", help="Processes; -1 for all cores. Does not change the results."
@@ -155,7 +155,7 @@ def reading(
         scale="log" if log else "raw",
         shortest=shortest,
         longest=longest,
-        leave_out=[] if leave_out.strip() in ("none", "") else [e.strip() for e in leave_out.split(",")],
+        leave_out=edges(leave_out),
         keep_oov=keep_oov,
         spillover=spillover,
         spillover_within="text" if across_sentences else "sentence",
@@ -188,15 +188,8 @@ def reading(
         Workers(jobs, dask),
         words_at_once,
     )
-    own = {
-        "columns": columns,
-        "zero": zero,
-        "averaged": averaged,
-        "ms_per_unit": ms_per_unit,
-        "texts": texts,
-        "keep": keep,
-        "called": name,
-    }
+    own = reader_settings(columns, zero, averaged, keep, ms_per_unit=ms_per_unit, texts=texts)
+    own |= {"called": name} if name else {}
     loaded = _corpora(corpus, data, own)
     analyses = _analyses(settings, response, loaded)
     about = "+".join(c.name for c in loaded)
@@ -211,7 +204,6 @@ def reading(
 
 def _corpora(names: list[str], folders: list[Path], own: dict[str, Any]) -> list[Corpus]:
     """Read every corpus; `own` are options of a plain table."""
-    from psymem.cli.model_options import assignments
     from psymem.data.corpora import load_corpus
 
     if len(names) != len(folders):
@@ -219,33 +211,21 @@ def _corpora(names: list[str], folders: list[Path], own: dict[str, Any]) -> list
             f"{len(names)} --corpus and {len(folders)} --data were given; give one folder for each corpus, in the same "
             "order."
         )
-    given = {k: v for k, v in own.items() if v}
-    if given and "csv" not in names:
-        options = ", ".join("--name" if k == "called" else f"--{k.replace('_', '-')}" for k in given)
-        raise PsymemError(f"{options} belong to --corpus csv, a table of your own; it was not named.")
-    if names.count("csv") > 1 and "called" in given:
+    if "csv" not in names:
+        refuse_settings(own, "it was not named")
+    if names.count("csv") > 1 and "called" in own:
         raise PsymemError("--name is for one table; with several each is called by its folder.")
-    if "columns" in given:
-        given["columns"] = assignments(given["columns"], "--columns", "gaze_duration=RTfirstpass")
     several = names.count("csv") > 1  # then each table is called by its folder
     loaded = [
-        load_corpus(n, _folder(f), **({"called": f.stem} if several else {}), **given)
+        load_corpus(n, folder_or_sample(f), **({"called": f.stem} if several else {}), **own)
         if n == "csv"
-        else load_corpus(n, _folder(f))
+        else load_corpus(n, folder_or_sample(f))
         for n, f in zip(names, folders, strict=True)
     ]
     twice = {c.name for c in loaded if sum(d.name == c.name for d in loaded) > 1}
     if twice:
         raise PsymemError(f"The corpus {sorted(twice)[0]!r} was given twice.")
     return loaded
-
-
-def _folder(given: Path) -> Path:
-    """Return the folder, or the sample of invented data that is bundled under this name."""
-    from importlib.resources import files
-
-    bundled = Path(str(files("psymem.corpora"))) / given.name
-    return bundled if not given.exists() and given.name == str(given) and bundled.is_dir() else given
 
 
 def _analyses(settings: StudySettings, responses: list[str], corpora: list[Corpus]) -> list[StudySettings]:

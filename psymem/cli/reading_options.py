@@ -7,6 +7,12 @@ from typing import Any
 
 import typer
 
+MODELS = typer.Option(
+    ["cbr-rnn"],
+    "--model",
+    "-m",
+    help="A bundled model (cbr-rnn: all its instances), a folder or hub id; may be repeated.",
+)
 NO_BOS = typer.Option(False, "--no-bos", help="Read without a beginning-of-sentence token.")
 LOWER_CASE = typer.Option(False, "--lower-case", help="Let models read in lower case.")
 SPACED_PUNCTUATION = typer.Option(
@@ -19,6 +25,8 @@ DEVICE = typer.Option("", "--device", help="Where to compute: cpu (the default),
 DTYPE = typer.Option(
     "", "--dtype", help="Precision of a pretrained model: float32 (the default), bfloat16 or float16."
 )
+
+QUIET = typer.Option(False, "--quiet", "-q", help="Print nothing but errors (and JSON, if asked for).")
 
 
 def reading_settings(no_bos: bool, spaced_punctuation: bool, **others: str) -> dict[str, Any]:

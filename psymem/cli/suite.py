@@ -11,7 +11,9 @@ from psymem.cli.reading_options import (
     DEVICE,
     DTYPE,
     LOWER_CASE,
+    MODELS,
     NO_BOS,
+    QUIET,
     SPACED_PUNCTUATION,
     print_notes,
     reading_settings,
@@ -30,12 +32,7 @@ def register(app: typer.Typer) -> None:
 
 def suite(
     path: Path = typer.Argument(..., metavar="FILE|FOLDER", help="A suite (JSON), or a folder of suites."),
-    model: list[str] = typer.Option(
-        ["cbr-rnn"],
-        "--model",
-        "-m",
-        help="A bundled model (cbr-rnn: all its instances), a folder or hub id; may be repeated.",
-    ),
+    model: list[str] = MODELS,
     keep_oov: bool = typer.Option(
         False, "--keep-oov", help="Keep items with a word that is out of a model's vocabulary."
     ),
@@ -55,9 +52,7 @@ def suite(
     ),
     seed: int = typer.Option(0, help="Recorded with the results; nothing here is random."),
     as_json: bool = typer.Option(False, "--json", help="Print accuracies and items as JSON."),
-    quiet: bool = typer.Option(
-        False, "--quiet", "-q", help="Print nothing but errors (and JSON, if asked for)."
-    ),
+    quiet: bool = QUIET,
 ) -> None:
     """Run SyntaxGym suites, and say in how many items each prediction holds.
 
@@ -97,6 +92,7 @@ def suite(
 def _show(result: SuiteResult, folder: Path) -> None:
     """Print accuracies, and what the reader has to know about them."""
     from psymem.cli.frames import show
+    from psymem.designs.unknown_words import listed
 
     show(result.accuracy[SHOWN], "Share of items in which the prediction holds, 95% Wilson score intervals")
     for row in result.mean_accuracy.itertuples():
@@ -106,10 +102,9 @@ def _show(result: SuiteResult, folder: Path) -> None:
             )
     for note in (n for s in result.suites for n in s.notes):
         typer.echo(note, err=True)
-    words = result.left_out["word"].unique()
-    if len(words):
-        listed = ", ".join(words[:10]) + (", ..." if len(words) > 10 else "")
+    words = list(result.left_out["word"].unique())
+    if words:
         n_items = len(result.left_out[["suite", "item"]].drop_duplicates())
         what = "were kept" if result.keep_oov else "were left out"
-        typer.echo(f"{n_items} item(s) with words out of vocabulary {what}: {listed}.", err=True)
+        typer.echo(f"{n_items} item(s) with words out of vocabulary {what}: {listed(words)}.", err=True)
     typer.echo(f"Results are in {folder}.", err=True)

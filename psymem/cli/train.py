@@ -7,7 +7,24 @@ from pathlib import Path
 import typer
 
 from psymem.cli import train_fixation_predictor, train_gated
-from psymem.cli.training import PART, SEED, SEEDS, train_each
+from psymem.cli.training import (
+    AGAIN,
+    ALSO_MINIMUM_COUNT,
+    ALSO_VOCABULARY,
+    BATCH_TOKENS,
+    CHECKPOINT_EVERY,
+    HELD_OUT,
+    LONGEST,
+    OUT,
+    PART,
+    QUIET,
+    SEED,
+    SEEDS,
+    TEXT,
+    THREADS,
+    VALIDATE_EVERY,
+    train_each,
+)
 
 PRECISIONS = "auto, bf16 or fp32"
 
@@ -25,22 +42,16 @@ def register(app: typer.Typer) -> None:
 
 
 def cbr_rnn(
-    text: list[Path] = typer.Option(
-        ..., help="Text file (.txt, .txt.gz, .conllu) or folder; may be repeated."
-    ),
-    out: Path = typer.Option(..., help="Folder of this run; the same folder resumes it."),
+    text: list[Path] = TEXT,
+    out: Path = OUT,
     tagged: list[Path] = typer.Option([], help="File of `word TAB supertag` lines; may be repeated."),
-    again: list[Path] = typer.Option(
-        [], help="Text that each pass reads once more, each time it is named; needs --held-out."
-    ),
-    held_out: list[Path] = typer.Option([], help="Text for validation; default: 1% of the sentences."),
+    again: list[Path] = AGAIN,
+    held_out: list[Path] = HELD_OUT,
     vocabulary_size: int = typer.Option(50_000, help="Most frequent words to know."),
     minimum_count: int = typer.Option(1, help="Occurrences a word needs to be known."),
-    also_vocabulary: list[Path] = typer.Option(
-        [], help="Text whose own words are known too, however rare elsewhere."
-    ),
-    also_minimum_count: int = typer.Option(5, help="Occurrences that such a word needs there."),
-    longest: int = typer.Option(64, help="Tokens per sentence at most, sentence start included."),
+    also_vocabulary: list[Path] = ALSO_VOCABULARY,
+    also_minimum_count: int = ALSO_MINIMUM_COUNT,
+    longest: int = LONGEST,
     width: int = typer.Option(256, help="Embedding and hidden width."),
     attention: str = typer.Option("softmax", help="softmax, or the ablations uniform and none."),
     alpha: str = typer.Option(
@@ -63,17 +74,17 @@ def cbr_rnn(
         5, help="Validations without gain after which to stop (released recipe: 3)."
     ),
     max_tokens: int = typer.Option(30_000_000, help="Words to train on, repetitions counted."),
-    batch_tokens: int = typer.Option(4096, help="Inputs per batch, of all processes together."),
+    batch_tokens: int = BATCH_TOKENS,
     sampled_words: int = typer.Option(4096, help="Competitors of the sampled softmax; 0 for the exact one."),
     tagged_passes: int = typer.Option(1, help="Passes over tagged sentences per pass over the text."),
     precision: str = typer.Option("auto", help=f"Precision of training: {PRECISIONS}."),
-    validate_every: int = typer.Option(1_000_000, help="Tokens between validations."),
-    checkpoint_every: int = typer.Option(500, help="Steps between checkpoints."),
+    validate_every: int = VALIDATE_EVERY,
+    checkpoint_every: int = CHECKPOINT_EVERY,
     seed: int | None = SEED,
     seeds: str = SEEDS,
     part: str = PART,
-    threads: int = typer.Option(0, help="Processor threads; 0 leaves it to torch."),
-    quiet: bool = typer.Option(False, "--quiet", help="No progress lines."),
+    threads: int = THREADS,
+    quiet: bool = QUIET,
 ) -> None:
     """Train a CBR-RNN (Timkey & Linzen 2023) and write a checkpoint directory OUT/model.
 
@@ -128,11 +139,9 @@ def cbr_rnn(
 
 
 def gpt2(
-    text: list[Path] = typer.Option(
-        ..., help="Text file (.txt, .txt.gz, .conllu) or folder; may be repeated."
-    ),
-    out: Path = typer.Option(..., help="Folder of this run; the same folder resumes it."),
-    held_out: list[Path] = typer.Option([], help="Text for validation; default: 1% of the sentences."),
+    text: list[Path] = TEXT,
+    out: Path = OUT,
+    held_out: list[Path] = HELD_OUT,
     layers: int = typer.Option(4, help="Layers."),
     heads: int = typer.Option(4, help="Attention heads in each layer."),
     width: int = typer.Option(256, help="Embedding width, a multiple of --heads."),
@@ -141,21 +150,21 @@ def gpt2(
     ),
     vocabulary_size: int = typer.Option(50_000, help="Most frequent words to know, or all byte pairs."),
     minimum_count: int = typer.Option(1, help="Occurrences a word needs to be known, a pair to be joined."),
-    longest: int = typer.Option(64, help="Tokens per sentence at most, sentence start included."),
+    longest: int = LONGEST,
     dropout: float = typer.Option(0.1, help="Dropout."),
     learning_rate: float = typer.Option(1e-3, help="Peak learning rate of Adam."),
     clip: float = typer.Option(1.0, help="Bound on the gradient's norm."),
     warmup_steps: int = typer.Option(200, help="Steps of rising learning rate."),
     stop_after: int = typer.Option(5, help="Validations without gain after which to stop."),
     max_tokens: int = typer.Option(30_000_000, help="Tokens to train on, repetitions counted."),
-    batch_tokens: int = typer.Option(4096, help="Inputs per batch, of all processes together."),
-    validate_every: int = typer.Option(1_000_000, help="Tokens between validations."),
-    checkpoint_every: int = typer.Option(500, help="Steps between checkpoints."),
+    batch_tokens: int = BATCH_TOKENS,
+    validate_every: int = VALIDATE_EVERY,
+    checkpoint_every: int = CHECKPOINT_EVERY,
     seed: int | None = SEED,
     seeds: str = SEEDS,
     part: str = PART,
-    threads: int = typer.Option(0, help="Processor threads; 0 leaves it to torch."),
-    quiet: bool = typer.Option(False, "--quiet", help="No progress lines."),
+    threads: int = THREADS,
+    quiet: bool = QUIET,
 ) -> None:
     """Train a small GPT-2 on the text of a memory model, as its control; writes a checkpoint OUT/model.
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import typer
 
+from psymem.cli.training import OUT, QUIET, THREADS
+
 
 def add(train: typer.Typer) -> None:
     """Add the command to ``psymem train``."""
@@ -17,7 +19,7 @@ def fixation_predictor(
         ..., help="Reading corpus with total reading times (see `psymem corpora list`)."
     ),
     data: Path = typer.Option(..., help="Folder with the corpus's files."),
-    out: Path = typer.Option(..., help="Folder of this run; the same folder resumes it."),
+    out: Path = OUT,
     levels: int = typer.Option(12, help="Levels to tell apart, a divisor of 12."),
     punctuation_level: int = typer.Option(0, help="Level of punctuation, 0 to 11 (released program: 1)."),
     width: int = typer.Option(100, help="Width of the LSTM (released program: 150)."),
@@ -29,16 +31,17 @@ def fixation_predictor(
     batch_sentences: int = typer.Option(32, help="Sentences per batch."),
     learning_rate: float = typer.Option(1e-3, help="Learning rate of Adam."),
     seed: int = typer.Option(1, help="Decides the split, initial weights, order and dropout."),
-    threads: int = typer.Option(0, help="Processor threads; 0 leaves it to torch."),
+    threads: int = THREADS,
     as_json: bool = typer.Option(False, "--json", help="Print the folder and the test errors as JSON."),
-    quiet: bool = typer.Option(False, "--quiet", help="No progress lines."),
+    quiet: bool = QUIET,
 ) -> None:
     """Train a fixation predictor for `--fixations fixed`; its card has L1 and squared error on test sentences."""
     import json
 
     from psymem.checkpoints import CARD, read_card
     from psymem.registry import CORPORA
-    from psymem.train.fixation_predictor import PredictorSettings, train_fixation_predictor
+    from psymem.train.fixation_predictor import train_fixation_predictor
+    from psymem.train.fixation_task import PredictorSettings
 
     settings = PredictorSettings(
         width=width,

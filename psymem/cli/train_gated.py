@@ -7,6 +7,19 @@ from pathlib import Path
 
 import typer
 
+from psymem.cli.training import (
+    AGAIN,
+    ALSO_MINIMUM_COUNT,
+    ALSO_VOCABULARY,
+    CHECKPOINT_EVERY,
+    HELD_OUT,
+    LONGEST,
+    OUT,
+    QUIET,
+    TEXT_HELP,
+    THREADS,
+)
+
 TITLES = {
     "srn": "simple recurrent network (Elman)",
     "lstm": "LSTM",
@@ -30,12 +43,10 @@ def _command(family: str) -> Callable[..., None]:
     """The command of one family; all have the same options."""
 
     def command(
-        text: list[Path] = typer.Option([], help="Text file (.txt, .txt.gz, .conllu) or folder; repeatable."),
-        out: Path = typer.Option(..., help="Folder of this run; the same folder resumes it."),
-        again: list[Path] = typer.Option(
-            [], help="Text that each pass reads once more, each time it is named; needs --held-out."
-        ),
-        held_out: list[Path] = typer.Option([], help="Text for validation; default: 1% of the sentences."),
+        text: list[Path] = typer.Option([], help=TEXT_HELP),
+        out: Path = OUT,
+        again: list[Path] = AGAIN,
+        held_out: list[Path] = HELD_OUT,
         corpus_cache: Path | None = typer.Option(
             None,
             help="Folder with the encoded text of several runs, or another run's; makes --text needless.",
@@ -43,11 +54,9 @@ def _command(family: str) -> Callable[..., None]:
         vocabulary_from: str = typer.Option("", help="Model whose vocabulary to use, such as cbr-rnn/1."),
         vocabulary_size: int = typer.Option(50_000, help="Most frequent words to know."),
         minimum_count: int | None = typer.Option(None, help=f"Occurrences of a known word; {PRESET}: 1, 3."),
-        also_vocabulary: list[Path] = typer.Option(
-            [], help="Text whose own words are known too, however rare elsewhere."
-        ),
-        also_minimum_count: int = typer.Option(5, help="Occurrences that such a word needs there."),
-        longest: int = typer.Option(64, help="Tokens per sentence at most, sentence start included."),
+        also_vocabulary: list[Path] = ALSO_VOCABULARY,
+        also_minimum_count: int = ALSO_MINIMUM_COUNT,
+        longest: int = LONGEST,
         preset: str = typer.Option(
             "sentences", help="sentences (as for the CBR-RNNs) or paper (FGP's recipe)."
         ),
@@ -95,10 +104,10 @@ def _command(family: str) -> Callable[..., None]:
             None, help=f"Competitors of the sampled softmax, 0 for the exact one; {PRESET}: 4096, 0."
         ),
         precision: str | None = typer.Option(None, help=f"auto, bf16 or fp32; {PRESET}: auto, fp32."),
-        checkpoint_every: int = typer.Option(500, help="Steps between checkpoints."),
+        checkpoint_every: int = CHECKPOINT_EVERY,
         seed: int = typer.Option(1, help="Decides initial weights, order and dropout."),
-        threads: int = typer.Option(0, help="Processor threads; 0 leaves it to torch."),
-        quiet: bool = typer.Option(False, "--quiet", help="No progress lines."),
+        threads: int = THREADS,
+        quiet: bool = QUIET,
     ) -> None:
         given = dict(locals())
         from psymem.train.gated_options import run_from_options

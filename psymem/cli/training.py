@@ -11,6 +11,23 @@ import typer
 if TYPE_CHECKING:
     from psymem.train.seeds import Instance
 
+TEXT_HELP = "Text file (.txt, .txt.gz, .conllu) or folder; may be repeated."
+TEXT = typer.Option(..., "--text", help=TEXT_HELP)
+OUT = typer.Option(..., "--out", help="Folder of this run; the same folder resumes it.")
+AGAIN = typer.Option(
+    [], "--again", help="Text that each pass reads once more, each time it is named; needs --held-out."
+)
+HELD_OUT = typer.Option([], "--held-out", help="Text for validation; default: 1% of the sentences.")
+ALSO_VOCABULARY = typer.Option(
+    [], "--also-vocabulary", help="Text whose own words are known too, however rare elsewhere."
+)
+ALSO_MINIMUM_COUNT = typer.Option(5, "--also-minimum-count", help="Occurrences that such a word needs there.")
+LONGEST = typer.Option(64, "--longest", help="Tokens per sentence at most, sentence start included.")
+BATCH_TOKENS = typer.Option(4096, "--batch-tokens", help="Inputs per batch, of all processes together.")
+VALIDATE_EVERY = typer.Option(1_000_000, "--validate-every", help="Tokens between validations.")
+CHECKPOINT_EVERY = typer.Option(500, "--checkpoint-every", help="Steps between checkpoints.")
+THREADS = typer.Option(0, "--threads", help="Processor threads; 0 leaves it to torch.")
+QUIET = typer.Option(False, "--quiet", help="No progress lines.")
 SEED = typer.Option(None, help="Decides initial weights, order and dropout.", show_default="1")
 SEEDS = typer.Option(
     "",

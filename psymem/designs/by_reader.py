@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from psymem.designs.model_measures import Predictor
-from psymem.designs.predictive_power import StudyRows
+from psymem.designs.study_rows import StudyRows
 from psymem.errors import FitError
 from psymem.fitting.fit import fit
 

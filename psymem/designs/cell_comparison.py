@@ -18,8 +18,8 @@ import pandas as pd
 from scipy import stats
 
 from psymem.checkpoints import describe
+from psymem.designs.results_folder import write_results
 from psymem.errors import TrainingError
-from psymem.outputs import whole_folder, write_table
 from psymem.train.gated_objective import GatedObjective
 from psymem.train.gated_run import Length, train_gated
 from psymem.train.loop import LoopSettings
@@ -79,11 +79,7 @@ class CellComparison:
 
     def save(self, folder: str | Path, stem: str = "cells") -> list[Path]:
         """Write STEM.csv and STEM_summary.csv with their sidecars, both or none."""
-        with whole_folder(Path(folder)) as temporary:
-            for name, table in ((stem, self.networks), (f"{stem}_summary", self.summary)):
-                write_table(table, temporary / f"{name}.csv", self.about)
-            names = sorted(p.name for p in temporary.iterdir())
-        return [Path(folder) / name for name in names]
+        return write_results(folder, {stem: self.networks, f"{stem}_summary": self.summary}, self.about)
 
 
 def compare_cells(

@@ -10,7 +10,7 @@ from psymem.designs.structures import AS_PUBLISHED, BY_ITEM_SLOPES, ITEMS_BY_INS
 from psymem.designs.wording import listing, minus, p_value, short_name
 
 if TYPE_CHECKING:
-    from psymem.designs.factorial import FactorialResult
+    from psymem.designs.factorial_result import FactorialResult
 
 SEVERAL_INSTANCES = (
     f"Cite the models with '{ITEMS_BY_INSTANCES}' for claims about sentences in general: every instance reads every item "

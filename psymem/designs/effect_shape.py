@@ -14,7 +14,7 @@ import pandas as pd
 from scipy import stats
 
 from psymem.designs.model_measures import Predictor
-from psymem.designs.predictive_power import StudyRows
+from psymem.designs.study_rows import StudyRows
 from psymem.errors import FitError
 from psymem.fitting.comparison import compare
 from psymem.fitting.result import Fit

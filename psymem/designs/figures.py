@@ -15,7 +15,7 @@ from psymem.plotting.style import COLUMN_WIDTH
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from psymem.designs.factorial import FactorialResult
+    from psymem.designs.factorial_result import FactorialResult
 
 
 def stem(result: FactorialResult) -> str:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from psymem.designs.results_folder import drawn, write_results
 from psymem.errors import TrainingError
-from psymem.outputs import whole_folder, write_table
 from psymem.train.find_a import FindASettings, Networks, correct, strings_with_a_at, train
 from psymem.train.tiny_networks import CELLS
 
@@ -74,13 +74,7 @@ class FindAResult:
             f"{stem}_summary": self.summary,
             f"{stem}_responses": self.responses,
         }
-        with whole_folder(Path(folder)) as temporary:
-            for name, table in tables.items():
-                write_table(table, temporary / f"{name}.csv", about)
-            self.figure.savefig(temporary / f"{stem}.pdf", metadata={"CreationDate": None})
-            self.figure.savefig(temporary / f"{stem}.png", dpi=300)
-            names = sorted(p.name for p in temporary.iterdir())
-        return [Path(folder) / name for name in names]
+        return write_results(folder, tables, about, figures=drawn({stem: self.figure}))
 
 
 def find_a(

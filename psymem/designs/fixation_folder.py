@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from psymem.designs.fixation_report import report_html, sentences_page
-from psymem.designs.results_folder import pdf_bytes, png_bytes
-from psymem.outputs import whole_folder, write_table, write_text
+from psymem.designs.fixation_page import sentences_page
+from psymem.designs.fixation_report import report_html
+from psymem.designs.results_folder import drawn, write_results
 
 if TYPE_CHECKING:
     from psymem.designs.fixations import FixationStudy
@@ -26,17 +26,9 @@ def save(study: FixationStudy, folder: Path) -> list[Path]:
     OutputError
         If the folder cannot be written or the disk is full; nothing is left behind.
     """
-    about, figure = provenance(study), study.figure
-    png = png_bytes(figure)
-    with whole_folder(folder) as temporary:
-        for name, table in tables(study).items():
-            write_table(table, temporary / f"{name}.csv", about)
-        (temporary / "sentences.pdf").write_bytes(pdf_bytes(figure))
-        (temporary / "sentences.png").write_bytes(png)
-        write_text(temporary / "sentences.html", sentences_page(study))
-        write_text(temporary / "report.html", report_html(study))
-        names = sorted(p.name for p in temporary.iterdir())
-    return [folder / name for name in names]
+    pages = {"sentences.html": sentences_page(study), "report.html": report_html(study)}
+    images = drawn({"sentences": study.figure})
+    return write_results(folder, tables(study), provenance(study), figures=images, pages=pages)
 
 
 def tables(study: FixationStudy) -> dict[str, pd.DataFrame]:

@@ -16,8 +16,7 @@ from psymem.data.corpus import Corpus
 from psymem.designs.exclusions import EXCLUSION_COLUMNS
 from psymem.designs.fixation_words import FIXATION_COLUMNS, SURPRISAL
 from psymem.designs.model_measures import Predictor, add_measures
-from psymem.designs.predictive_power import StudyRows
-from psymem.designs.study_rows import study_rows, word_predictors
+from psymem.designs.study_rows import StudyRows, study_rows, word_predictors
 from psymem.designs.study_settings import StudySettings
 from psymem.errors import FitError
 from psymem.fitting.comparison import compare

@@ -118,7 +118,7 @@ class FixationStudy:
     @property
     def figure(self) -> Figure:
         """Sentences with words shaded by duration."""
-        from psymem.designs.fixation_report import figure_note, source_names
+        from psymem.designs.fixation_page import figure_note, source_names
         from psymem.plotting.fixations import sentences_figure
 
         return sentences_figure(self.plotted, names=source_names(self), note=figure_note(self))

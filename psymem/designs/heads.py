@@ -19,8 +19,8 @@ from psymem.alignment import sum_over_words
 from psymem.backends.load import load_backend
 from psymem.data.parses import ParsedSentence
 from psymem.designs.proportions import METHOD, wilson_interval
+from psymem.designs.results_folder import drawn, write_results
 from psymem.errors import DataError, MeasureError, ModelError
-from psymem.outputs import whole_folder, write_table
 from psymem.trace import Trace
 
 if TYPE_CHECKING:
@@ -99,14 +99,8 @@ class HeadsResult:
             "query": self.query,
             "interval": METHOD,
         }
-        with whole_folder(Path(folder)) as temporary:
-            for name in ("table", "baselines", "cases"):
-                stem = "heads" if name == "table" else name
-                write_table(getattr(self, name), temporary / f"{stem}.csv", about)
-            self.figure.savefig(temporary / "heads.pdf", metadata={"CreationDate": None})
-            self.figure.savefig(temporary / "heads.png", dpi=300)
-            names = sorted(p.name for p in temporary.iterdir())
-        return [Path(folder) / name for name in names]
+        tables = {"heads": self.table, "baselines": self.baselines, "cases": self.cases}
+        return write_results(folder, tables, about, figures=drawn({"heads": self.figure}))
 
 
 def track_relation(

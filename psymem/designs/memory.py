@@ -19,8 +19,8 @@ from psymem.backends.base import Backend
 from psymem.backends.load import load_backends
 from psymem.designs.decay import decay_table
 from psymem.designs.memory_reading import Progress, Reading, kind_of, read_texts
+from psymem.designs.results_folder import drawn, write_results
 from psymem.errors import DataError, MeasureError
-from psymem.outputs import whole_folder, write_table
 from psymem.tables import WORDS, check
 
 if TYPE_CHECKING:
@@ -72,15 +72,11 @@ class MemoryResult:
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write decay.csv (the plotted numbers), models.csv, words.csv and figures, all or none."""
-        with whole_folder(Path(folder)) as temporary:
-            for name in ("decay", "models", "words", *(["pairs"] if len(self.pairs) else [])):
-                write_table(getattr(self, name), temporary / f"{name}.csv", self.about)
-            for stem, figure in (("decay", self.figure), ("pairs", self.heatmap)):
-                if figure is not None:
-                    figure.savefig(temporary / f"{stem}.pdf", metadata={"CreationDate": None})
-                    figure.savefig(temporary / f"{stem}.png", dpi=300)
-            names = sorted(p.name for p in temporary.iterdir())
-        return [Path(folder) / name for name in names]
+        tables = {"decay": self.decay, "models": self.models, "words": self.words}
+        figures = {"decay": self.figure}
+        if self.heatmap is not None:
+            tables["pairs"], figures["pairs"] = self.pairs, self.heatmap
+        return write_results(folder, tables, self.about, figures=drawn(figures))
 
 
 def memory_decay(

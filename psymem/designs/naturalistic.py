@@ -17,9 +17,9 @@ from psymem.data.corpus import Corpus
 from psymem.designs.by_reader import reader_effects
 from psymem.designs.effect_shape import Shape, effect_shape
 from psymem.designs.model_measures import Predictor, add_measures, measures_of, read_scores
-from psymem.designs.predictive_power import StudyRows, predictive_power
+from psymem.designs.predictive_power import predictive_power
 from psymem.designs.study_result import Analysis, ReadingStudy
-from psymem.designs.study_rows import require_response, study_rows, word_predictors
+from psymem.designs.study_rows import StudyRows, require_response, study_rows, word_predictors
 from psymem.designs.study_scores import Models, ScoringPlan, score_corpus
 from psymem.designs.study_settings import StudySettings
 from psymem.errors import DataError, FitError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +12,11 @@ import pandas as pd
 
 from psymem.data.minimal_pairs import pair_words, read_pairs
 from psymem.designs.proportions import METHOD, wilson_interval
-from psymem.errors import DataError
+from psymem.designs.unknown_words import refuse_nothing_left
 
 if TYPE_CHECKING:
     from psymem.backends.base import Backend
-    from psymem.designs.reading import Reading
+    from psymem.designs.reading import Progress, Reading
 
 TIE_BITS = 1e-4
 """Sentences whose log-probabilities differ by less are equally probable: rounding differs between batches."""
@@ -24,9 +24,11 @@ TIE_BITS = 1e-4
 ALL = "(all)"
 """Name of the row over all paradigms."""
 
+UNDEFINED = (
+    "No pair could be compared: the first word of a sentence has no probability where a model reads without a "
+    "beginning-of-sentence token, and the first words of the pairs differ."
+)
 PAIR_KEY = ["model", "paradigm", "pair"]
-Progress = Callable[[str, int, int], None]
-"""Called with the model's name, the sentences it has read and the number of sentences."""
 
 
 @dataclass(frozen=True)
@@ -64,14 +66,10 @@ class PairsResult:
         OutputError
             If the folder cannot be written or the disk is full; nothing is left behind.
         """
-        from psymem.outputs import whole_folder, write_table
+        from psymem.designs.results_folder import write_results
 
         tables = {"accuracy": self.accuracy, "pairs": self.pairs, "words_left_out": self.left_out}
-        with whole_folder(Path(folder)) as temporary:
-            for name, table in tables.items():
-                write_table(table, temporary / f"{name}.csv", dict(self.about))
-            names = sorted(p.name for p in temporary.iterdir())
-        return [Path(folder) / name for name in names]
+        return write_results(folder, tables, self.about)
 
 
 def run_pairs(
@@ -159,7 +157,7 @@ def analyse_pairs(
     without = compared.groupby(["paradigm", "pair"])["oov"].transform("any")  # for any model
     compared["analysed"] = compared["preferred"].notna() & (keep_oov | ~without)
     if not compared["analysed"].any():
-        _refuse_nothing_left(unknown)
+        refuse_nothing_left(list(unknown["word"]), UNDEFINED, units="pairs", source="pairs")
     return PairsResult(_accuracy(compared), compared, unknown, keep_oov, dict(about or {}))
 
 
@@ -262,16 +260,3 @@ def _unknown_words(scores: pd.DataFrame) -> pd.DataFrame:
         .agg(n_pairs=("key", "nunique"), models=("model", lambda m: ",".join(dict.fromkeys(m))))
     )
     return listed.sort_values("n_pairs", ascending=False, kind="stable").reset_index()
-
-
-def _refuse_nothing_left(unknown: pd.DataFrame) -> None:
-    if unknown.empty:
-        raise DataError(
-            "No pair could be compared: the first word of a sentence has no probability where a model reads "
-            "without a beginning-of-sentence token, and the first words of the pairs differ."
-        )
-    listed = ", ".join(unknown["word"][:10]) + (", ..." if len(unknown) > 10 else "")
-    raise DataError(
-        f"All pairs have a word outside the vocabulary of the model ({listed}), so nothing is left to analyse. "
-        "Use other pairs or another model, or keep them with --keep-oov."
-    )

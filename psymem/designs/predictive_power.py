@@ -8,18 +8,17 @@ likelihood to identical rows; coefficients are those of REML fits.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from psymem.designs.model_measures import Predictor
-from psymem.designs.study_settings import StudySettings
+from psymem.designs.study_rows import StudyRows
 from psymem.errors import FitError
 from psymem.fitting.comparison import compare
 from psymem.fitting.cross_validation import CrossValidation, cross_validate
-from psymem.fitting.fit import fit
 from psymem.fitting.multiplicity import adjust
 from psymem.fitting.noncentrality import noncentrality_interval
 from psymem.fitting.permutation import permutation_interval
@@ -39,53 +38,6 @@ COEFFICIENT_COLUMNS = (
     "ci_high", "p_adjusted", "unit",
 )  # fmt: skip
 """``words_back``: 0 for the word itself, 1 and 2 for the words before it; missing for other terms."""
-
-
-@dataclass(frozen=True)
-class StudyRows:
-    """Rows ready to be fitted, and the formulas that fit them.
-
-    Parameters
-    ----------
-    frame
-        Rows with standardised predictors; the index has no repeats.
-    fixed
-        Fixed effects of the base model.
-    random
-        Random effects: "" for a linear model.
-    settings
-        The settings.
-    """
-
-    frame: pd.DataFrame = field(repr=False)
-    fixed: str
-    random: str
-    settings: StudySettings
-
-    def formula(self, extra: Sequence[str] = (), random: str | None = None) -> str:
-        """Formula of the base model and further fixed effects."""
-        random = self.random if random is None else random
-        parts = [self.fixed, *extra, *([random] if random else [])]
-        return f"{self.settings.response_column} ~ {' + '.join(parts)}"
-
-    def fit(self, formula: str, *, reml: bool = False) -> Fit:
-        """Fit a formula to the rows."""
-        s = self.settings
-        options = {"levels": s.levels, "contrasts": s.contrasts, "weights": s.weights}
-        return fit(self.frame, formula, reml=reml, engine=s.engine, **options)  # type: ignore[arg-type]
-
-    @property
-    def groups(self) -> pd.Series:
-        """What is held out whole."""
-        if self.settings.group_by == "text_id":
-            return self.frame["text_id"]
-        return (self.frame["text_id"] + ":" + self.frame["sentence_id"].astype(str)).rename("sentence")
-
-    @property
-    def folds(self) -> int:
-        """Folds of the cross-validation: as many as asked for, or as there are groups; 0 where there is one group."""
-        groups = int(self.groups.nunique())
-        return min(self.settings.folds, groups) if groups > 1 else 0
 
 
 @dataclass(frozen=True)

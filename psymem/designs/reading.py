@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from psymem.data.stimuli import ItemSet
 
 
+Progress = Callable[[str, int, int], None]
+"""Called with the model's name, the sentences it has read and the number of sentences."""
+
+
 @dataclass(frozen=True)
 class Reading:
     """How models read the sentences.
@@ -108,7 +112,7 @@ def read_surprisal(
     *,
     corrected: bool,
     reading: Reading | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return the surprisal of every word, and what identifies the numbers.
 

@@ -14,7 +14,7 @@ from psymem.designs.rows import CRITICAL, regions_of
 from psymem.designs.structures import STRUCTURES
 
 if TYPE_CHECKING:
-    from psymem.designs.factorial import FactorialResult
+    from psymem.designs.factorial_result import FactorialResult
 
 HEAD = ("effect", "people", "consistent", "random effects", "estimate", "95% CI", "df", "t", "p", "p (Holm)")
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from psymem.designs.results_folder import pdf_bytes, png_bytes
+from psymem.designs.results_folder import drawn, png_only, write_results
 from psymem.designs.study_figures import plotted
 from psymem.designs.study_report import report_html
-from psymem.outputs import whole_folder, write_table, write_text
 
 if TYPE_CHECKING:
     from psymem.designs.study_result import ReadingStudy
@@ -26,18 +25,11 @@ def save(study: ReadingStudy, folder: Path) -> list[Path]:
         If the folder cannot be written or the disk is full; nothing is left behind but scores that a killed run goes
         on from.
     """
-    about = provenance(study)
-    drawn = {name: (pdf_bytes(figure), png_bytes(figure)) for name, figure in study.figures().items()}
-    page = report_html(study, {name: png for name, (_, png) in drawn.items()})
-    with whole_folder(folder) as temporary:
-        for name, table in tables(study).items():
-            write_table(table, temporary / f"{name}.csv", about)
-        for name, (pdf, png) in drawn.items():
-            (temporary / f"{name}.pdf").write_bytes(pdf)
-            (temporary / f"{name}.png").write_bytes(png)
-        write_text(temporary / "report.html", page)
-        names = sorted(p.name for p in temporary.iterdir())
-    return [folder / name for name in names]
+    images = drawn(study.figures())
+    page = report_html(study, png_only(images))
+    return write_results(
+        folder, tables(study), provenance(study), figures=images, pages={"report.html": page}
+    )
 
 
 def tables(study: ReadingStudy) -> dict[str, pd.DataFrame]:

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from psymem._version import __version__
 from psymem.designs.predictive_power import INTERCEPTS, SLOPES
 from psymem.designs.references import REFERENCES
-from psymem.designs.report import STYLE
+from psymem.designs.report_page import (
+    command_fact,
+    facts_html,
+    figure_html,
+    model_facts,
+    p_cell,
+    page,
+    scores_facts,
+    section,
+    software_facts,
+)
 from psymem.designs.report_tables import list_html, table_html
 from psymem.designs.rows import display_name
 from psymem.designs.study_figures import power_note, readers_note, shape_note, spillover_note
 from psymem.designs.study_wording import data_sentences, methods_paragraph, result_sentences
-from psymem.designs.wording import number, p_value, short_name, stars
-from psymem.outputs import base_provenance
+from psymem.designs.wording import number, short_name, stars
 
 if TYPE_CHECKING:
     from psymem.designs.study_result import Analysis, ReadingStudy
@@ -52,55 +59,31 @@ def report_html(study: ReadingStudy, images: Mapping[str, bytes]) -> str:
         Figures by file name, as PNG.
     """
     title = f"Reading times: {', '.join(dict.fromkeys(a.corpus for a in study.analyses))}"
-    sections = [f"<h1>{escape(title)}</h1>", _section("What was run", _facts(study))]
-    sections += [_section("In words", list_html(result_sentences(study)))]
+    sections = [f"<h1>{escape(title)}</h1>", section("What was run", _facts(study))]
+    sections += [section("In words", list_html(result_sentences(study)))]
     for analysis in study.analyses:
-        sections.append(_section(escape(analysis.name), _analysis(analysis)))
+        sections.append(section(escape(analysis.name), _analysis(analysis)))
     sections += [
-        _section("Figures", _figures(study, images)),
-        _section("Methods paragraph", f"<blockquote><p>{escape(methods_paragraph(study))}</p></blockquote>"),
-        _section("References", _references(study)),
+        section("Figures", _figures(study, images)),
+        section("Methods paragraph", f"<blockquote><p>{escape(methods_paragraph(study))}</p></blockquote>"),
+        section("References", _references(study)),
     ]
-    body = "\n".join(s for s in sections if s)
-    return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
-        f"<style>{STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
-    )
-
-
-def _section(heading: str, content: str) -> str:
-    return f"<h2>{heading}</h2>\n{content}" if content else ""
+    return page(title, sections)
 
 
 def _facts(study: ReadingStudy) -> str:
-    run, facts = base_provenance(), []
-    facts.append(("command", run["command"]))
+    facts = [command_fact()]
     for corpus in study.about.get("corpora", []):
         card = corpus.get("card", {})
         described = ", ".join(str(card[k]) for k in ("title", "licence") if k in card)
         about = f"{corpus['words']:,} words, {corpus['rows']:,} rows"
         facts.append((f"corpus {corpus['name']}", f"{about}{'; ' + described if described else ''}"))
-    for model in study.about.get("scoring", {}).get("models", []):
-        flat = {k: v for k, v in dict(model).items() if isinstance(v, (str, int, float))}
-        facts.append((f"model {model.get('model', '')}", ", ".join(f"{k} {v}" for k, v in flat.items())))
-    for path in study.about.get("scores", []):
-        facts.append(
-            ("scores made elsewhere", f"{path} (psymem cannot tell whether they look at later words)")
-        )
-    facts += [
-        ("psymem", f"{__version__}, Python {run['python']}"),
-        ("packages", ", ".join(f"{k} {v}" for k, v in run["packages"].items())),
-    ]
+    facts += model_facts(study.about.get("scoring", {}).get("models", []))
+    facts += scores_facts(study.about.get("scores", []))
+    facts += software_facts()
     notes = [f"{c['name']}: {n}" for c in study.about.get("corpora", []) for n in c.get("notes", [])]
     notes += [str(n) for n in study.about.get("scoring", {}).get("notes", [])]
-    return _pairs(facts) + (list_html(notes) if notes else "")
-
-
-def _pairs(facts: list[tuple[str, str]]) -> str:
-    rows = "".join(
-        f'<tr><td>{escape(k)}</td><td class="text"><code>{escape(v)}</code></td></tr>' for k, v in facts
-    )
-    return f"<table><tbody>{rows}</tbody></table>"
+    return facts_html(facts) + (list_html(notes) if notes else "")
 
 
 def _analysis(analysis: Analysis) -> str:
@@ -118,7 +101,7 @@ def _analysis(analysis: Analysis) -> str:
         "<h3>Rows left out</h3>",
         _exclusions_html(analysis.exclusions),
         "<h3>Settings</h3>",
-        _pairs([*analysis.settings.described(analysis.averaged), *_formulas(power.formulas)]),
+        facts_html([*analysis.settings.described(analysis.averaged), *_formulas(power.formulas)]),
     ]
     return "\n".join(parts)
 
@@ -146,12 +129,12 @@ def _power_html(table: pd.DataFrame) -> str:
                     number(row.delta_loglik, 2),
                     number(row.chi_square, 2),
                     number(row.df, 0),
-                    _p(row.p),
-                    _p(row.p_adjusted),
+                    p_cell(row.p),
+                    p_cell(row.p_adjusted),
                     "" if pd.isna(row.held_out_delta_per_obs) else number(row.held_out_delta_per_obs, 4),
                     interval,
-                    _p(row.held_out_p),
-                    _p(row.held_out_p_adjusted),
+                    p_cell(row.held_out_p),
+                    p_cell(row.held_out_p_adjusted),
                 ]
             )
         classes.append("slopes" if row.instance_of else "")
@@ -175,16 +158,12 @@ def _effects_html(table: pd.DataFrame) -> str:
                 f"[{number(row.ci_low, 2)}, {number(row.ci_high, 2)}]",
                 number(row.df, 1),
                 number(row.t, 2),
-                _p(row.p),
-                _p(row.p_adjusted),
+                p_cell(row.p),
+                p_cell(row.p_adjusted),
             ]
         )
         classes.append("slopes" if row.instance_of else "")
     return table_html(EFFECT_HEAD, rows, classes)
-
-
-def _p(p: Any) -> str:
-    return "" if pd.isna(p) else p_value(p).removeprefix("= ")
 
 
 def _shape_html(analysis: Analysis) -> str:
@@ -194,7 +173,7 @@ def _shape_html(analysis: Analysis) -> str:
             short_name(measure),
             number(float(shape.test["chi_square"].iloc[0]), 2),
             number(float(shape.test["df"].iloc[0]), 0),
-            _p(shape.test["p"].iloc[0]),
+            p_cell(shape.test["p"].iloc[0]),
             str(shape.test["knots"].iloc[0]),
         ]
         for (model, measure), shape in analysis.shapes.items()
@@ -211,7 +190,7 @@ def _base_html(table: pd.DataFrame) -> str:
             f"[{number(row.ci_low, 3)}, {number(row.ci_high, 3)}]",
             number(row.df, 1),
             number(row.t, 2),
-            _p(row.p),
+            p_cell(row.p),
         ]
         for row in table.itertuples()
     ]
@@ -235,11 +214,7 @@ def _figures(study: ReadingStudy, images: Mapping[str, bytes]) -> str:
         if name.endswith("_column"):
             continue
         caption = f"{name.replace('_', ' ')}: {notes[name](study)}"
-        encoded = base64.b64encode(image).decode("ascii")
-        shown.append(
-            f'<figure><img alt="{escape(caption)}" src="data:image/png;base64,{encoded}">'
-            f"<figcaption>{escape(name)}.pdf</figcaption></figure>"
-        )
+        shown.append(figure_html(image, caption, f"{name}.pdf"))
     return "".join(shown)
 
 

@@ -11,7 +11,8 @@ import pandas as pd
 
 from psymem.designs.effect_shape import Shape
 from psymem.designs.model_measures import Predictor
-from psymem.designs.predictive_power import Power, StudyRows
+from psymem.designs.predictive_power import Power
+from psymem.designs.study_rows import StudyRows
 from psymem.designs.study_settings import StudySettings
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -13,14 +14,62 @@ from psymem.data.ngram import train_ngram
 from psymem.data.predictors import PREVIOUS, bare, position, previous, word_length
 from psymem.designs.exclusions import Selection, exclude_incomplete, exclude_readings, with_edges
 from psymem.designs.model_measures import Predictor
-from psymem.designs.predictive_power import StudyRows
 from psymem.designs.study_settings import StudySettings
 from psymem.errors import DataError, UnknownNameError
+from psymem.fitting.fit import fit
+from psymem.fitting.result import Fit
 from psymem.tables import TEXT_KEY, require_columns
 
 SPILLING = ("length", "log_frequency", "ngram_surprisal_bits")
 """Base predictors that also enter for the words before."""
 UNITS = {"length": "characters", "log_frequency": "log10 per billion", "position": "words", "bits": "bits"}
+
+
+@dataclass(frozen=True)
+class StudyRows:
+    """Rows ready to be fitted, and the formulas that fit them.
+
+    Parameters
+    ----------
+    frame
+        Rows with standardised predictors; the index has no repeats.
+    fixed
+        Fixed effects of the base model.
+    random
+        Random effects: "" for a linear model.
+    settings
+        The settings.
+    """
+
+    frame: pd.DataFrame = field(repr=False)
+    fixed: str
+    random: str
+    settings: StudySettings
+
+    def formula(self, extra: Sequence[str] = (), random: str | None = None) -> str:
+        """Formula of the base model and further fixed effects."""
+        random = self.random if random is None else random
+        parts = [self.fixed, *extra, *([random] if random else [])]
+        return f"{self.settings.response_column} ~ {' + '.join(parts)}"
+
+    def fit(self, formula: str, *, reml: bool = False) -> Fit:
+        """Fit a formula to the rows."""
+        s = self.settings
+        options = {"levels": s.levels, "contrasts": s.contrasts, "weights": s.weights}
+        return fit(self.frame, formula, reml=reml, engine=s.engine, **options)  # type: ignore[arg-type]
+
+    @property
+    def groups(self) -> pd.Series:
+        """What is held out whole."""
+        if self.settings.group_by == "text_id":
+            return self.frame["text_id"]
+        return (self.frame["text_id"] + ":" + self.frame["sentence_id"].astype(str)).rename("sentence")
+
+    @property
+    def folds(self) -> int:
+        """Folds of the cross-validation: as many as asked for, or as there are groups; 0 where there is one group."""
+        groups = int(self.groups.nunique())
+        return min(self.settings.folds, groups) if groups > 1 else 0
 
 
 def word_predictors(words: pd.DataFrame, settings: StudySettings) -> pd.DataFrame:

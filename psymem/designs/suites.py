@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,14 +13,16 @@ from psymem.data.suite import Suite
 from psymem.data.syntaxgym import distinct_suites, read_suites, suite_content
 from psymem.designs.suite_predictions import accuracy_table, item_predictions
 from psymem.designs.suite_regions import region_values, unknown_words
-from psymem.errors import DataError
+from psymem.designs.unknown_words import refuse_nothing_left
 
 if TYPE_CHECKING:
     from psymem.backends.base import Backend
-    from psymem.designs.reading import Reading
+    from psymem.designs.reading import Progress, Reading
 
-Progress = Callable[[str, int, int], None]
-"""Called with the model's name, the sentences it has read and the number of sentences."""
+UNDEFINED = (
+    "No prediction could be computed in any item: the surprisal of a region is not defined. The first word has none "
+    "where a model reads without a beginning-of-sentence token."
+)
 
 
 @dataclass(frozen=True)
@@ -89,15 +91,9 @@ class SuiteResult:
         OutputError
             If the folder cannot be written or the disk is full; nothing is left behind.
         """
-        from psymem.outputs import whole_folder, write_json, write_table
+        from psymem.designs.results_folder import write_results
 
-        with whole_folder(Path(folder)) as temporary:
-            for name, table in self.tables().items():
-                write_table(table, temporary / f"{name}.csv", dict(self.about))
-            for name, content in (self._exports() if export else {}).items():
-                write_json(temporary / name, content)
-            names = sorted(p.name for p in temporary.iterdir())
-        return [Path(folder) / name for name in names]
+        return write_results(folder, self.tables(), self.about, contents=self._exports() if export else None)
 
     def _exports(self) -> dict[str, Any]:
         """File name -> content of each suite with the values of each model."""
@@ -133,11 +129,8 @@ def run_suites(
     ----------
     suites
         A JSON file, a folder of them, or suites read before.
-    model
-        One or several models: bundled names ("cbr-rnn" is all its instances), folders, hub ids, or loaded
-        backends.
-    out
-        Folder for the results; nothing is written without it.
+    model, out, reading, seed, progress
+        As for `psymem.designs.pairs.run_pairs`.
     keep_oov
         Analyse items with out-of-vocabulary words too.
     corrected
@@ -145,12 +138,6 @@ def run_suites(
         of SyntaxGym are not).
     export
         Also write each suite as SyntaxGym JSON with the values of its regions.
-    reading
-        Case and settings of the models; heads and query row have no effect.
-    seed
-        Recorded with the results; nothing here is random.
-    progress
-        Called while sentences are read.
 
     Raises
     ------
@@ -200,7 +187,8 @@ def analyse_suites(
     by_region = region_values(scores, suites)
     items = item_predictions(scores, suites, by_region, unknown, keep_oov)
     if len(items) and not items["analysed"].any():
-        _refuse_nothing_left(unknown)
+        words = sorted(unknown["word"].unique())
+        refuse_nothing_left(words, UNDEFINED, units="items", source="suites")
     return SuiteResult(
         accuracy_table(items, suites),
         items,
@@ -224,17 +212,3 @@ def _facts(suite: Suite) -> dict[str, Any]:
 
     facts = {"name": suite.name, "metric": suite.metric, "path": suite.path, "notes": list(suite.notes)}
     return {**facts, "sha256": None if suite.path is None else file_sha256(suite.path)}
-
-
-def _refuse_nothing_left(unknown: pd.DataFrame) -> None:
-    words = sorted(unknown["word"].unique())
-    if not words:
-        raise DataError(
-            "No prediction could be computed in any item: the surprisal of a region is not defined. The first "
-            "word has none where a model reads without a beginning-of-sentence token."
-        )
-    listed = ", ".join(words[:10]) + (", ..." if len(words) > 10 else "")
-    raise DataError(
-        f"All items have a word outside the vocabulary of the model ({listed}), so nothing is left to analyse. "
-        "Use other suites or another model, or keep them with --keep-oov."
-    )

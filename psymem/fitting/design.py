@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,20 +12,22 @@ import pandas as pd
 from psymem.errors import FitError
 from psymem.fitting.coding import independent_columns, model_matrix
 from psymem.fitting.columns import (
-    as_factor,
-    as_predictor,
-    as_response,
     cross,
     drop_unused,
-    refuse_extreme,
-    refuse_infinite,
     row_numbers,
 )
 from psymem.fitting.contrasts import TREATMENT, Contrast
-from psymem.fitting.expression import deparse, names
+from psymem.fitting.expression import deparse
 from psymem.fitting.formula import Bar, ParsedFormula, parse_formula
 from psymem.fitting.spec import FitSpec
-from psymem.fitting.transforms import Columns, Factor, Numbers, Value, look_ahead, number
+from psymem.fitting.transforms import Columns, Factor, Numbers
+from psymem.fitting.variables import (
+    complete_rows,
+    read_variables,
+    response_of,
+    select_rows,
+    stateful_memory,
+)
 from psymem.fitting.where import rows_where
 from psymem.tables import require_columns
 
@@ -171,19 +172,19 @@ def build(frame: pd.DataFrame, spec: FitSpec) -> ModelData:
         .iloc[rows if spec.where else slice(None)]
         .set_axis(numbered[rows])
     )
-    values, groups, response_values = _read(table, parsed, spec, notes)
+    values, groups, response_values = read_variables(table, parsed, spec, notes)
     weights = _weights(frame, spec, rows, numbered)
     present = {} if weights is None else {str(spec.weights): Numbers(weights[:, None])}
-    complete, dropped[MISSING] = _complete({**present, **values}, groups, response_values, spec)
-    memory = _memory(parsed, values, response_values, numbered[rows])
+    complete, dropped[MISSING] = complete_rows({**present, **values}, groups, response_values, spec)
+    memory = stateful_memory(parsed, values, response_values, numbered[rows])
     rows = rows[complete]
     columns = Columns(
-        {name: _select(name, v, complete, numbered[rows]) for name, v in values.items()},
+        {name: select_rows(name, v, complete, numbered[rows]) for name, v in values.items()},
         numbered[rows],
         memory,
     )
     selected = {name: v[complete] for name, v in response_values.items()}
-    response = _response(parsed, selected, columns)
+    response = response_of(parsed, selected, columns)
     factors = {name: drop_unused(Factor(f.codes[complete], f.levels)) for name, f in groups.items()}
     codings = {name: contrast for name, contrast in spec.contrasts.items() if name in columns.variables}
     fixed, fixed_names, _ = model_matrix(parsed.fixed, columns, codings)
@@ -217,92 +218,6 @@ def _weights(frame: pd.DataFrame, spec: FitSpec, rows: np.ndarray, numbered: np.
     from psymem.fitting.weights import read_weights
 
     return read_weights(frame[spec.weights].iloc[rows], numbered[rows])
-
-
-def _read(
-    frame: pd.DataFrame, parsed: ParsedFormula, spec: FitSpec, notes: list[str]
-) -> tuple[dict[str, Value], dict[str, Factor], dict[str, np.ndarray]]:
-    """Return predictors, grouping factors and response columns of the whole table."""
-    values: dict[str, Value] = {}
-    for name in parsed.predictors:
-        order = spec.levels.get(name)
-        values[name] = as_predictor(frame[name], order, order is not None or name in spec.contrasts)
-    groups = {
-        name: v
-        if isinstance(v := values.get(name), Factor)
-        else as_factor(frame[name], spec.levels.get(name))
-        for name in dict.fromkeys(part for bar in parsed.bars for part in bar.group)
-    }
-    response: dict[str, np.ndarray] = {}
-    for name in names(parsed.response):
-        response[name], note = as_response(frame[name], spec.family)
-        if note:
-            notes.append(note)
-    if not response:
-        raise FitError(
-            f"The left-hand side of {spec.formula!r} names no column; write 'response ~ predictors'."
-        )
-    return values, groups, response
-
-
-def _memory(
-    parsed: ParsedFormula, values: Mapping[str, Value], response: Mapping[str, np.ndarray], rows: np.ndarray
-) -> dict[str, Any]:
-    """Return what scale() and center() find in the rows selected, incomplete ones included."""
-    found = Columns({**{name: Numbers(raw[:, None]) for name, raw in response.items()}, **values}, rows)
-    factors = [*parsed.fixed.factors, *(factor for bar in parsed.bars for factor in bar.terms.factors)]
-    look_ahead([parsed.response, *factors], found)
-    return found.memory
-
-
-def _complete(
-    values: Mapping[str, Value],
-    groups: Mapping[str, Factor],
-    response: Mapping[str, np.ndarray],
-    spec: FitSpec,
-) -> tuple[np.ndarray, int]:
-    """Return which rows lack nothing, over all variables at once, and how many were dropped."""
-    missing = {name: _missing(value) for name, value in {**response, **values, **groups}.items()}
-    for name, where in missing.items():
-        if where.all():
-            kind = "response" if name in response else "column"
-            raise FitError(
-                f"The {kind} {name!r} is missing in all {len(where)} rows; there is nothing to fit."
-            )
-    complete = ~np.logical_or.reduce(list(missing.values()))
-    if not complete.any():
-        raise FitError(
-            f"Each of the {len(complete)} rows has a missing value in some variable of {spec.formula!r}; none is left."
-        )
-    return complete, int((~complete).sum())
-
-
-def _missing(value: Value | np.ndarray) -> np.ndarray:
-    if isinstance(value, Factor):
-        return value.codes < 0
-    return np.isnan(value.matrix[:, 0] if isinstance(value, Numbers) else value)
-
-
-def _select(name: str, value: Value, complete: np.ndarray, rows: np.ndarray) -> Value:
-    """Return the complete rows of one predictor, without unused levels, refusing infinite values."""
-    if isinstance(value, Factor):
-        return drop_unused(Factor(value.codes[complete], value.levels))
-    chosen = value.matrix if len(rows) == len(value.matrix) else value.matrix[complete]
-    refuse_infinite(name, chosen[:, 0], rows)
-    return Numbers(chosen)
-
-
-def _response(parsed: ParsedFormula, selected: Mapping[str, np.ndarray], columns: Columns) -> np.ndarray:
-    """Evaluate the left-hand side."""
-    for name, raw in selected.items():
-        refuse_infinite(name, raw, columns.rows)
-    own = Columns(
-        {name: Numbers(raw[:, None]) for name, raw in selected.items()}, columns.rows, columns.memory
-    )
-    response = number(parsed.response, own)
-    refuse_infinite(deparse(parsed.response), response, columns.rows)
-    refuse_extreme(deparse(parsed.response), response, columns.rows)
-    return response
 
 
 def _random_term(

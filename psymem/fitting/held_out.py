@@ -87,9 +87,16 @@ def log_likelihood(fit: Fit, data: ModelData, rows: np.ndarray) -> np.ndarray:
         mean, variance = mean + shift, variance + spread
     response = data.response[rows]
     if fit.spec.family == "gaussian":
-        residual = fit.sigma**2 / (1.0 if data.weights is None else data.weights[rows])
+        residual = _residual_variance(fit) / (1.0 if data.weights is None else data.weights[rows])
         return stats.norm.logpdf(response, mean, np.sqrt(variance + residual))
     return _integrated(response, mean, np.sqrt(variance), fit.spec.family)
+
+
+def _residual_variance(fit: Fit) -> float:
+    """Residual variance; by maximum likelihood that of a linear model is RSS / n, where lm's sigma is that of n - p."""
+    if fit.n_groups or fit.spec.reml:
+        return fit.sigma**2
+    return fit.sigma**2 * (fit.n_obs - len(fit.coefficients)) / fit.n_obs
 
 
 def _contribution(

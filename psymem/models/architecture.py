@@ -40,6 +40,9 @@ class Architecture:
         None) to the output. By default everything is computed in any case and there is no state.
     carries_state
         Whether an output has a ``state`` from which reading can go on.
+    draw
+        Network, (B, T) ids of all that is read and a seed to what has to be drawn at random for each of them (B, T),
+        which `read` then gets as ``durations=``; None for networks that read without.
     """
 
     model_type: str
@@ -49,5 +52,6 @@ class Architecture:
     build: Callable[[Mapping[str, Any]], nn.Module]
     provides: Callable[[Mapping[str, Any]], frozenset[str]]
     observe: Callable[[Any], dict[str, Tensor]]
-    read: Callable[[Any, Tensor, frozenset[str], Any], Any] = lambda network, tokens, _, __: network(tokens)
+    read: Callable[..., Any] = lambda network, tokens, _, __: network(tokens)
     carries_state: bool = False
+    draw: Callable[[Any, Tensor, int], Tensor | None] = lambda network, tokens, seed: None

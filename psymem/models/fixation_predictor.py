@@ -64,19 +64,27 @@ class DurationScale(nn.Module):
     Parameters
     ----------
     kind
-        "running": mean and variance of a batch's words in training, running averages of them afterwards, so that
-        a level depends on the past only. "chunk": of each row of the current call, as an option of the
-        released program has it; a level then depends on later words. "none": level = raw.
+        "running": mean and variance of the training text, as running averages over batches, so that a level
+        depends on the past only. "chunk": of each row of the current call, as an option of the released
+        program has it; a level then depends on later words. "none": level = raw.
     momentum
-        Weight of a batch in the running averages.
+        Weight of a batch in the running averages, after the first 1 / momentum batches, which count alike.
     stop_gradient
-        Whether a batch's statistics count as constants in training.
+        Whether statistics count as constants in training.
+
+    Notes
+    -----
+    A batch's own statistics would tell training what scoring cannot know: batches of sentences of one length differ
+    in the mean by more than words do in a batch, and a network that is trained on them is lost without them. In
+    training the values are therefore those of the running averages too, and only the gradient is that of the
+    batch's statistics (batch renormalisation: Ioffe, 2017, Algorithm 1, without limits on r and d).
     """
 
     mean: Tensor
     variance: Tensor
+    batches: Tensor
 
-    def __init__(self, kind: str = "running", *, momentum: float = 0.05, stop_gradient: bool = False) -> None:
+    def __init__(self, kind: str = "running", *, momentum: float = 0.01, stop_gradient: bool = False) -> None:
         super().__init__()
         if kind not in NORMALISATIONS:
             raise ModelError(
@@ -86,6 +94,7 @@ class DurationScale(nn.Module):
         if kind == "running":
             self.register_buffer("mean", torch.zeros(()))
             self.register_buffer("variance", torch.ones(()))
+            self.register_buffer("batches", torch.zeros((), dtype=torch.long))
 
     def set_statistics(self, mean: float, variance: float) -> None:
         """Take the mean and variance of raw durations of a whole text (after training, dropout off)."""
@@ -96,18 +105,33 @@ class DurationScale(nn.Module):
         """Return (B, T) levels of (B, T) raw durations; `words` is (B, T), False at padding."""
         if self.kind == "none":
             return raw
-        if self.kind == "running" and not self.training:
-            mean, variance = self.mean, self.variance
-        else:
-            over = (0, 1) if self.kind == "running" else (1,)
-            mean, variance = _moments(raw, words, over)
-            if self.kind == "running":
-                with torch.no_grad():
-                    self.mean.lerp_(mean.flatten()[0], self.momentum)
-                    self.variance.lerp_(variance.flatten()[0], self.momentum)
+        return (self._standardised(raw, words) + 1.96) / 3.92 * LEVELS
+
+    def _standardised(self, raw: Tensor, words: Tensor | None) -> Tensor:
+        if self.kind == "chunk":
+            mean, variance = _moments(raw, words, (1,))
             if self.stop_gradient:
                 mean, variance = mean.detach(), variance.detach()
-        return ((raw - mean) / torch.sqrt(variance + self.eps) + 1.96) / 3.92 * LEVELS
+            return (raw - mean) / torch.sqrt(variance + self.eps)
+        if not self.training:
+            return (raw - self.mean) / torch.sqrt(self.variance + self.eps)
+        mean, variance = _moments(raw, words, (0, 1))
+        self._average(mean.detach().flatten()[0], variance.detach().flatten()[0])
+        sd = torch.sqrt(self.variance + self.eps)
+        if self.stop_gradient:
+            return (raw - self.mean) / sd
+        own_sd = torch.sqrt(variance + self.eps)
+        r, d = own_sd.detach() / sd, (mean.detach() - self.mean) / sd
+        return (raw - mean) / own_sd * r + d
+
+    @torch.no_grad()
+    def _average(self, mean: Tensor, variance: Tensor) -> None:
+        """Take a batch into the running averages; the variance is that of all words, between batches too."""
+        self.batches += 1
+        weight = max(self.momentum, 1 / int(self.batches))
+        squares = (self.variance + self.mean.square()).lerp(variance + mean.square(), weight)
+        self.mean.lerp_(mean, weight)
+        self.variance.copy_((squares - self.mean.square()).clamp_min(0))
 
 
 def _moments(raw: Tensor, words: Tensor | None, over: tuple[int, ...]) -> tuple[Tensor, Tensor]:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from psymem.errors import CheckpointError
 from psymem.models.architecture import Architecture
+from psymem.models.drawn_levels import drawn_levels
 from psymem.models.gated import StepRecord
 from psymem.models.gated_settings import GatedSettings
 from psymem.models.language_model import GatedLanguageModel, GatedOutput
@@ -63,11 +64,22 @@ def provides(config: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(found)
 
 
+def draw(network: GatedLanguageModel, tokens: Tensor, seed: int) -> Tensor | None:
+    """Return (B, T) levels for a network that was trained with random ones."""
+    if network.settings.guided is None or network.settings.durations != "given":
+        return None
+    return drawn_levels(tokens, network.settings.bos_id, seed)
+
+
 def read(
-    network: GatedLanguageModel, tokens: Tensor, wanted: frozenset[str], state: Any = None
+    network: GatedLanguageModel,
+    tokens: Tensor,
+    wanted: frozenset[str],
+    state: Any = None,
+    durations: Tensor | None = None,
 ) -> GatedOutput:
-    """Read (B, T) ids and keep what is wanted."""
-    output = network(tokens, state, observe=wanted)
+    """Read (B, T) ids, with their levels where the network has none of its own, and keep what is wanted."""
+    output = network(tokens, state, durations, observe=wanted)
     more = {}
     if network.settings.guided == "layers" and output.freeze is not None:
         more["layer_fixations"] = output.freeze
@@ -144,4 +156,5 @@ ARCHITECTURE = Architecture(
     observe=observe,
     read=read,
     carries_state=True,
+    draw=draw,
 )

@@ -19,10 +19,10 @@ from transformers import (
 )
 
 from psymem.models.cbr_rnn import CueBasedRNN
-from psymem.models.cbr_rnn_architecture import ARCHITECTURE, provides, settings_of
+from psymem.models.cbr_rnn_architecture import ARCHITECTURE, provides
 from psymem.models.hf_base import NetworkForCausalLM
 from psymem.models.hf_gated import GatedConfig, GatedForCausalLM
-from psymem.models.storage import MAX_TOKENS, full_config, load_checkpoint, save_checkpoint
+from psymem.models.storage import MAX_TOKENS, load_checkpoint, save_checkpoint
 from psymem.models.word_tokenizer import BOS_ID, EOS_ID, PAD_ID
 
 __all__ = [
@@ -81,18 +81,8 @@ class CueBasedRNNForCausalLM(NetworkForCausalLM):
     """CBR-RNN as a causal language model of transformers; the network itself is ``.model``."""
 
     config_class = CueBasedRNNConfig
-
-    def __init__(self, config: CueBasedRNNConfig) -> None:
-        super().__init__(config)
-        self.model = CueBasedRNN(settings_of(vars(config)))
-        self.post_init()
-
-    @classmethod
-    def of(cls, network: CueBasedRNN) -> CueBasedRNNForCausalLM:
-        """Return a wrapper around `network` itself, sharing its weights."""
-        model = cls(CueBasedRNNConfig(**full_config(ARCHITECTURE, network)))
-        model.model = network
-        return model
+    architecture = ARCHITECTURE
+    model: CueBasedRNN
 
     def _init_weights(self, module: nn.Module) -> None:
         """Draw fresh weights as the network does: U(-0.1, 0.1) for words, torch's own for the rest."""

@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
-from transformers import PreTrainedModel
+from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import CausalLMOutput
+
+from psymem.models.architecture import Architecture
+from psymem.models.storage import full_config
 
 
 class NetworkForCausalLM(PreTrainedModel):
     """A network of ours, ``.model``, as a causal language model of transformers.
 
-    A child makes the network from its config, and says in `read` how it is called.
+    A child names its config and its architecture, and says in `read` how the network is called.
     """
+
+    architecture: Architecture
 
     base_model_prefix = "model"
     _tied_weights_keys = {"model.output.weight": "model.embedding.weight"}
     model: Any
+
+    def __init__(self, config: PreTrainedConfig) -> None:
+        super().__init__(config)
+        self.model = self.architecture.build(vars(config))
+        self.post_init()
+
+    @classmethod
+    def of(cls, network: nn.Module) -> Self:
+        """Return a wrapper around `network` itself, sharing its weights."""
+        config = cls.config_class(**full_config(cls.architecture, network))  # type: ignore[misc]  # every child has one
+        model = cls(config)
+        model.model = network
+        return model
 
     def read(self, ids: Tensor) -> tuple[Tensor, Tensor | None]:
         """Return (B, T, d) hidden states and (B, T, T) attention, or None, of ids padded on the right."""

@@ -13,7 +13,7 @@ from psymem.models.gated import GatedLayer
 from psymem.models.gated_architecture import ARCHITECTURE, provides, settings_of
 from psymem.models.hf_base import NetworkForCausalLM
 from psymem.models.language_model import GatedLanguageModel
-from psymem.models.storage import MAX_TOKENS, full_config
+from psymem.models.storage import MAX_TOKENS
 from psymem.models.word_tokenizer import BOS_ID, EOS_ID, PAD_ID
 
 
@@ -87,18 +87,8 @@ class GatedForCausalLM(NetworkForCausalLM):
     """
 
     config_class = GatedConfig
-
-    def __init__(self, config: GatedConfig) -> None:
-        super().__init__(config)
-        self.model = GatedLanguageModel(settings_of(vars(config)))
-        self.post_init()
-
-    @classmethod
-    def of(cls, network: GatedLanguageModel) -> GatedForCausalLM:
-        """Return a wrapper around `network` itself, sharing its weights."""
-        model = cls(GatedConfig(**full_config(ARCHITECTURE, network)))
-        model.model = network
-        return model
+    architecture = ARCHITECTURE
+    model: GatedLanguageModel
 
     def _init_weights(self, module: nn.Module) -> None:
         """Draw fresh weights as the network does; an output layer shares those of the embedding."""

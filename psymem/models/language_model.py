@@ -217,7 +217,8 @@ class GatedLanguageModel(nn.Module):
                 levels = torch.full_like(ids, LEVELS - 1)
             else:
                 raise ModelError(
-                    f"This {s.family} has no durations of its own: give durations=, (B, T) levels."
+                    f"This {s.family} has no durations of its own (it was trained with --fixations random): give "
+                    f"durations=, (B, T) levels from 0 to {LEVELS - 1}; psymem score draws them."
                 )
             levels = levels.to(embedded.dtype)
             return _Durations(raw, levels, hard_gate(levels, s.units), state)

@@ -169,14 +169,20 @@ def _storable(network: nn.Module, dtype: torch.dtype) -> dict[str, torch.Tensor]
     weights = {}
     for name, tensor in network.state_dict(keep_vars=True).items():
         if own.setdefault(id(tensor), name) == name:
-            weights[PREFIX + name] = tensor.detach().to("cpu", dtype).contiguous()
+            kind = (
+                dtype if isinstance(tensor, nn.Parameter) else tensor.dtype
+            )  # counts and statistics stay exact
+            weights[PREFIX + name] = tensor.detach().to("cpu", kind).contiguous()
     return weights
 
 
 def _fill(network: nn.Module, path: Path) -> None:
     """Load weights into `network`; they have to fit exactly."""
     try:
-        stored = {name.removeprefix(PREFIX): w.float() for name, w in load_file(path).items()}
+        stored = {
+            name.removeprefix(PREFIX): w.float() if w.is_floating_point() else w
+            for name, w in load_file(path).items()
+        }
     except (SafetensorError, OSError) as error:
         raise CheckpointError(f"{path} cannot be read: {error}. Copy or download it again.") from error
     expected = dict(network.state_dict())
@@ -229,3 +235,14 @@ def _read_tokenizer(path: Path, config: Mapping[str, Any]) -> Tokenizer:
 
 def _write_bytes(path: Path, content: bytes) -> None:
     path.write_bytes(content)
+
+
+def longest_input(checkpoint: Checkpoint) -> int:
+    """Return the longest input in tokens; raises CheckpointError if the configuration has no such number."""
+    given = checkpoint.config.get("max_position_embeddings", MAX_TOKENS)
+    if not isinstance(given, int) or given < 2:
+        raise CheckpointError(
+            f"{checkpoint.path / 'config.json'}: 'max_position_embeddings' is {given!r}; a whole number of at least 2 "
+            "was expected. Copy or download the model again."
+        )
+    return given

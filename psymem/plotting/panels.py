@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from psymem.plotting.style import COLUMN_WIDTH
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -17,6 +20,43 @@ LETTERS_PER_INCH = 18.5
 """Characters of the note in an inch, at 7 pt."""
 LINE = 0.125
 """Inches from line to line of the note."""
+PAGE_HEIGHT = 9.0
+"""Inches that the panels of a figure may be high, on a page of 11 with margins and a caption."""
+LOWEST_PANEL = 1.3
+"""Inches below which panels are not squeezed to fit on a page."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """How panels are arranged.
+
+    Attributes
+    ----------
+    rows, columns
+        Of panels.
+    panel_height
+        Inches.
+    letters
+        Characters that fit in the title of a panel.
+    crowded
+        Whether there are more panels than fit on a page as usual, so that labels that all axes share are written once.
+    """
+
+    rows: int
+    columns: int
+    panel_height: float
+    letters: int
+    crowded: bool
+
+    @classmethod
+    def of(cls, panels: int, width: float, panel_height: float) -> Grid:
+        """Arrange panels in one column, or two on a whole page; where they would be too high, in one more and lower."""
+        usual = 1 if width <= COLUMN_WIDTH else min(2, panels)
+        crowded = -(-panels // usual) * panel_height > PAGE_HEIGHT
+        columns = usual + crowded
+        rows = -(-panels // columns)
+        height = min(panel_height, max(PAGE_HEIGHT / rows, LOWEST_PANEL)) if crowded else panel_height
+        return cls(rows, columns, height, int(46 * (usual / columns if crowded else 1)), crowded)
 
 
 def panel_page(
@@ -76,6 +116,29 @@ def add_legend(figure: Figure, looks: dict[str, Look], per_line: int) -> None:
         borderaxespad=0.1,
         labelspacing=0.25,
     )
+
+
+def assigned(axes: Sequence[Axes], panels: Sequence[str]) -> Iterator[tuple[Axes, str]]:
+    """Give every panel its axes, in order; those left over are hidden."""
+    for ax, panel in zip(axes, [*panels, *[""] * (len(axes) - len(panels))], strict=True):
+        ax.set_visible(bool(panel))
+        if panel:
+            yield ax, panel
+
+
+def outer_labels(figure: Figure, grid: Grid) -> None:
+    """Where it is crowded, write axis labels that all panels share once: at the left, and below the lowest panels."""
+    shown = [ax for ax in figure.axes if ax.get_visible()]
+    if not grid.crowded:
+        return
+    if len({ax.get_ylabel() for ax in shown}) == 1:
+        first = shown[0].yaxis.label
+        figure.supylabel(first.get_text(), fontsize=first.get_fontsize())
+        for ax in shown:
+            ax.set_ylabel("")
+    if len({ax.get_xlabel() for ax in shown}) == 1:
+        for ax in shown[: -grid.columns]:
+            ax.set_xlabel("")
 
 
 def freeze(figure: Figure) -> Figure:

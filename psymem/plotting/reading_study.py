@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from psymem.plotting.panels import add_legend, freeze, legend_lines, panel_page, wrapped
+from psymem.plotting.panels import (
+    Grid,
+    add_legend,
+    assigned,
+    freeze,
+    legend_lines,
+    outer_labels,
+    panel_page,
+    wrapped,
+)
 from psymem.plotting.style import COLUMN_WIDTH, FULL_WIDTH, Look, label, looks, paper_style
 
 if TYPE_CHECKING:
@@ -44,12 +53,10 @@ def power_figure(table: pd.DataFrame, *, axis: str, note: str, width: float = CO
     rows = -(-len(panels) // columns)
     with paper_style():
         figure, axes = panel_page(rows, columns, width, 0.8 + 0.34 * most, note=note)
-        for ax, panel in zip(axes, [*panels, *[""] * (len(axes) - len(panels))], strict=True):
-            ax.set_visible(bool(panel))
-            if panel:
-                _draw_power(table[table["panel"] == panel], ax, shown, name_measure=not one)
-                ax.set_title(panel)
-                ax.set_xlabel(axis)
+        for ax, panel in assigned(axes, panels):
+            _draw_power(table[table["panel"] == panel], ax, shown, name_measure=not one)
+            ax.set_title(panel)
+            ax.set_xlabel(axis)
         return freeze(figure)
 
 
@@ -99,19 +106,18 @@ def spillover_figure(table: pd.DataFrame, *, note: str, width: float = COLUMN_WI
     """
     panels = list(dict.fromkeys(table["panel"]))
     shown = looks(list(dict.fromkeys(table["model"])))
-    columns = 1 if width <= COLUMN_WIDTH else min(2, len(panels))
+    grid = Grid.of(len(panels), width, 1.75)
     per_line, lines = legend_lines(list(shown), width)
     with paper_style():
-        figure, axes = panel_page(-(-len(panels) // columns), columns, width, 1.75, note=note, legend=lines)
-        for ax, panel in zip(axes, [*panels, *[""] * (len(axes) - len(panels))], strict=True):
-            ax.set_visible(bool(panel))
-            if panel:
-                _draw_spillover(table[table["panel"] == panel], ax, shown)
+        figure, axes = panel_page(grid.rows, grid.columns, width, grid.panel_height, note=note, legend=lines)
+        for ax, panel in assigned(axes, panels):
+            _draw_spillover(table[table["panel"] == panel], ax, shown, grid)
+        outer_labels(figure, grid)
         add_legend(figure, shown, per_line)
         return freeze(figure)
 
 
-def _draw_spillover(part: pd.DataFrame, ax: Axes, shown: dict[str, Look]) -> None:
+def _draw_spillover(part: pd.DataFrame, ax: Axes, shown: dict[str, Look], grid: Grid) -> None:
     models = [m for m in shown if m in set(part["model"])]
     for number, model in enumerate(models):
         own, look = part[part["model"] == model], shown[model]
@@ -131,10 +137,14 @@ def _draw_spillover(part: pd.DataFrame, ax: Axes, shown: dict[str, Look]) -> Non
         )
     ax.axhline(0, color="0.6", linewidth=0.6, linestyle=":", zorder=0)
     most = int(part["words_back"].max())
-    ax.set_xticks(range(most + 1), ["word itself", *(f"{k} before" for k in range(1, most + 1))])
+    if grid.crowded:
+        ax.set_xticks(range(most + 1))
+        ax.set_xlabel("words before it")
+    else:
+        ax.set_xticks(range(most + 1), ["word itself", *(f"{k} before" for k in range(1, most + 1))])
     ax.set_xlim(-0.5, most + 0.5)
     first = part.iloc[0]
-    ax.set_title(wrapped(str(first["panel"]), 46))
+    ax.set_title(wrapped(str(first["panel"]), grid.letters))
     ax.set_ylabel(f"effect of {label(first['measure'])}\n({first['unit']})")
 
 
@@ -155,17 +165,16 @@ def shape_figure(
         Inches.
     """
     panels = list(dict.fromkeys(curve["panel"]))
-    columns = 1 if len(panels) == 1 or width <= COLUMN_WIDTH else 2
+    grid = Grid.of(len(panels), width, 1.9)
     with paper_style():
-        figure, axes = panel_page(-(-len(panels) // columns), columns, width, 1.9, note=note)
-        for ax, panel in zip(axes, [*panels, *[""] * (len(axes) - len(panels))], strict=True):
-            ax.set_visible(bool(panel))
-            if panel:
-                _draw_shape(curve[curve["panel"] == panel], bins[bins["panel"] == panel], ax)
+        figure, axes = panel_page(grid.rows, grid.columns, width, grid.panel_height, note=note)
+        for ax, panel in assigned(axes, panels):
+            _draw_shape(curve[curve["panel"] == panel], bins[bins["panel"] == panel], ax, grid)
+        outer_labels(figure, grid)
         return freeze(figure)
 
 
-def _draw_shape(curve: pd.DataFrame, bins: pd.DataFrame, ax: Axes) -> None:
+def _draw_shape(curve: pd.DataFrame, bins: pd.DataFrame, ax: Axes, grid: Grid) -> None:
     ax.fill_between(
         curve["x"], curve["spline_low"], curve["spline_high"], color=SPLINE_COLOUR, alpha=0.18, linewidth=0
     )
@@ -183,7 +192,7 @@ def _draw_shape(curve: pd.DataFrame, bins: pd.DataFrame, ax: Axes) -> None:
         elinewidth=0.7,
     )
     first = curve.iloc[0]
-    ax.set_title(wrapped(str(first["panel"]), 46))
+    ax.set_title(wrapped(str(first["panel"]), grid.letters))
     ax.set_xlabel(label(first["measure"]))
     ax.set_ylabel(f"effect on the time ({first['unit']})")
 
@@ -201,19 +210,17 @@ def readers_figure(table: pd.DataFrame, *, note: str, width: float = FULL_WIDTH)
         Inches.
     """
     panels = list(dict.fromkeys(table["panel"]))
-    columns = min(2, len(panels))
+    width = width if len(panels) > 1 else COLUMN_WIDTH
+    grid = Grid.of(len(panels), width, 1.9)
     with paper_style():
-        figure, axes = panel_page(
-            -(-len(panels) // columns), columns, width if columns > 1 else COLUMN_WIDTH, 1.9, note=note
-        )
-        for ax, panel in zip(axes, [*panels, *[""] * (len(axes) - len(panels))], strict=True):
-            ax.set_visible(bool(panel))
-            if panel:
-                _draw_readers(table[table["panel"] == panel].sort_values("estimate"), ax)
+        figure, axes = panel_page(grid.rows, grid.columns, width, grid.panel_height, note=note)
+        for ax, panel in assigned(axes, panels):
+            _draw_readers(table[table["panel"] == panel].sort_values("estimate"), ax, grid)
+        outer_labels(figure, grid)
         return freeze(figure)
 
 
-def _draw_readers(own: pd.DataFrame, ax: Axes) -> None:
+def _draw_readers(own: pd.DataFrame, ax: Axes, grid: Grid) -> None:
     at = np.arange(len(own))
     bars = [own["estimate"] - own["ci_low"], own["ci_high"] - own["estimate"]]
     ax.errorbar(
@@ -230,6 +237,6 @@ def _draw_readers(own: pd.DataFrame, ax: Axes) -> None:
     few = len(own) <= 20
     ax.set_xticks(at if few else [], list(own["subject"]) if few else [], rotation=90 if few else 0)
     first = own.iloc[0]
-    ax.set_title(wrapped(str(first["panel"]), 46))
+    ax.set_title(wrapped(str(first["panel"]), grid.letters))
     ax.set_xlabel("readers" if few else f"{len(own)} readers, by effect")
     ax.set_ylabel(f"effect of {label(first['measure'])}\n({first['unit']})")

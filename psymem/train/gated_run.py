@@ -16,15 +16,14 @@ import torch
 
 from psymem.data.corpus import Corpus
 from psymem.errors import TrainingError
-from psymem.train import checkpointing, processes
+from psymem.train import processes
 from psymem.train.evaluation import HeldOutSurprisal
 from psymem.train.fixation_labels import fixation_text
 from psymem.train.gated import GatedTask
 from psymem.train.gated_evaluation import held_out
 from psymem.train.gated_objective import GatedObjective, plain_objective
-from psymem.train.loop import LoopSettings, train
+from psymem.train.loop import LoopSettings, train_to_best
 from psymem.train.prepared import prepared_text
-from psymem.train.progress import Progress
 from psymem.train.run import DataSettings, facts_of, plain_settings, sample
 
 TITLES = {
@@ -100,23 +99,14 @@ def train_gated(
     ----------
     data, objective, loop
         What to train on, which network for what, and how.
-    out
-        Folder of the run.
+    out, threads, quiet
+        As for `psymem.train.run.train_cbr_rnn`, and with the same errors.
     length
         How long; takes the place of the lengths in `loop`.
     cache, vocabulary_from
         See :func:`psymem.train.prepared.prepared_text`.
     fixation_corpus
         Reading corpus for the multi-task loss.
-    threads
-        Processor threads; 0 leaves it to torch.
-    quiet
-        Whether to keep stderr silent.
-
-    Raises
-    ------
-    TrainingError
-        If the text is empty, `out` holds another run, or the loss stops being finite.
     """
     if threads:
         torch.set_num_threads(threads)
@@ -133,8 +123,7 @@ def train_gated(
             "name": fixation_corpus.name,
             "tokens": len(read.ids) if read else 0,
         }
-    at = train(task, loop, out, fingerprint, Progress(out, loop.max_tokens, loop.log_every, quiet))
-    checkpointing.load_best(out, task)
+    at = train_to_best(task, loop, out, fingerprint, quiet=quiet)
     task.refresh_statistics()
     facts = facts_of(data, texts, at, loop, began)
     if vocabulary_from:

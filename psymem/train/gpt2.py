@@ -24,13 +24,12 @@ from psymem.backends.pretrained_model import quietly
 from psymem.errors import TrainingError
 from psymem.models.word_tokenizer import BOS, BOS_ID, EOS, EOS_ID, PAD, PAD_ID, UNK, UNK_ID
 from psymem.outputs import whole_folder, write_text
-from psymem.train import checkpointing, processes
+from psymem.train import processes
 from psymem.train.batching import Batch, make_batch, plan_epoch
 from psymem.train.byte_pairs import learn_byte_pairs
 from psymem.train.corpus import EncodedText
 from psymem.train.evaluation import BATCH_TOKENS, HeldOutSurprisal
-from psymem.train.loop import LoopSettings, train
-from psymem.train.progress import Progress
+from psymem.train.loop import LoopSettings, train_to_best
 from psymem.train.run import (
     MODEL,
     DataSettings,
@@ -190,17 +189,8 @@ def train_gpt2(
     ----------
     data, settings, loop
         What to train on, which network, and how.
-    out
-        Folder of the run.
-    threads
-        Processor threads; 0 leaves it to torch.
-    quiet
-        Whether to keep stderr silent.
-
-    Raises
-    ------
-    TrainingError
-        If the text is empty, `out` holds another run, or the loss stops being finite.
+    out, threads, quiet
+        As for `psymem.train.run.train_cbr_rnn`, and with the same errors.
     """
     if threads:
         torch.set_num_threads(threads)
@@ -213,9 +203,7 @@ def train_gpt2(
     )
     in_training = {"plain": texts["plain"], "validation": sample(texts["validation"], data.held_out_tokens)}
     task = GPT2Task(settings, tokenizer.get_vocab_size(), data.longest, in_training, loop.seed)
-    progress = Progress(out, loop.max_tokens, loop.log_every, quiet)
-    at = train(task, loop, out, fingerprint, progress)
-    checkpointing.load_best(out, task)
+    at = train_to_best(task, loop, out, fingerprint, quiet=quiet)
     facts = facts_of(data, texts, at, loop, began)
 
     def write() -> None:

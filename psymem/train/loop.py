@@ -138,6 +138,16 @@ def train(
     return _Run(task, settings, Path(out), whole_fingerprint(fingerprint, settings), progress).go()
 
 
+def train_to_best(
+    task: Task, settings: LoopSettings, out: Path, fingerprint: dict[str, Any], *, quiet: bool
+) -> Position:
+    """Train `task` as in `train`, and leave it with the weights that did best on held-out text."""
+    progress = Progress(out, settings.max_tokens, settings.log_every, quiet)
+    at = train(task, settings, out, fingerprint, progress)
+    checkpointing.load_best(out, task)
+    return at
+
+
 def whole_fingerprint(fingerprint: dict[str, Any], settings: LoopSettings) -> dict[str, Any]:
     """Return what is compared on resume: facts about data and model, and the settings of the loop."""
     return {**fingerprint, "loop": asdict(settings)}

@@ -24,7 +24,7 @@ from psymem.train import checkpointing, processes
 from psymem.train.cbr_rnn import CueBasedRNNTask, ObjectiveSettings, card_of
 from psymem.train.corpus import EncodedText, choose_tags, encode_files, encode_tagged, read_tagged
 from psymem.train.evaluation import held_out_surprisal, supertag_accuracy
-from psymem.train.loop import LoopSettings, Position, train, whole_fingerprint
+from psymem.train.loop import LoopSettings, Position, train_to_best, whole_fingerprint
 from psymem.train.progress import Progress
 from psymem.train.text import text_files
 from psymem.train.vocabulary import VocabularyRule, choose_vocabulary
@@ -124,9 +124,7 @@ def train_cbr_rnn(
     in_training = {n: t for n, t in texts.items() if n in ("plain", "tagged")}
     in_training["validation"] = sample(texts["validation"], data.held_out_tokens)
     task = CueBasedRNNTask(objective, tokenizer.get_vocab_size(), len(tags), in_training, loop.seed)
-    progress = Progress(out, loop.max_tokens, loop.log_every, quiet)
-    at = train(task, loop, out, fingerprint, progress)
-    checkpointing.load_best(out, task)
+    at = train_to_best(task, loop, out, fingerprint, quiet=quiet)
 
     def export() -> None:
         facts = facts_of(data, texts, at, loop, began)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from psymem.backends.load import load_backend, load_backends
@@ -35,11 +37,10 @@ def test_a_hub_model_without_network_says_how_to_use_a_folder(monkeypatch):
     message = str(caught.value)
     assert message.startswith("There is no model called 'someone/some-model'.")
     assert message.endswith(
-        "If it is a model on the Hugging Face hub: the hub is switched off (HF_HUB_OFFLINE), and there is "
-        "no copy on "
-        "this machine. Where there is a network, run 'hf download someone/some-model --local-dir "
-        "my-model', copy the "
-        "folder here and give its path as the model."
+        f"There is no folder {Path.cwd() / 'someone/some-model'} either. Give one of these names, or the folder of a "
+        "model: psymem train writes it to OUT/model. If it is a model on the Hugging Face hub: the hub is switched off "
+        "(HF_HUB_OFFLINE), and there is no copy on this machine. Where there is a network, run 'hf download "
+        "someone/some-model --local-dir my-model', copy the folder here and give its path as the model."
     )
 
 
@@ -53,8 +54,8 @@ def test_a_slip_of_the_pen_is_not_looked_for_on_the_hub(monkeypatch, small_check
         load_backend("cbr-rn/1")
     assert str(caught.value) == (
         "There is no model called 'cbr-rn/1'. Did you mean 'cbr-rnn/1' or 'cbr-rnn'? Known: cbr-rnn, "
-        "cbr-rnn/1. "
-        "The path of a model folder works too."
+        f"cbr-rnn/1. There is no folder {Path.cwd() / 'cbr-rn/1'} either. Give one of these names, or the folder of a "
+        "model: psymem train writes it to OUT/model."
     )
 
 

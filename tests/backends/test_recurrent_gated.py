@@ -11,6 +11,7 @@ import torch
 from psymem.backends import recurrent
 from psymem.backends.load import load_backend
 from psymem.errors import ModelError, PsymemWarning
+from psymem.models.drawn_levels import drawn_levels
 from psymem.models.storage import load_checkpoint
 from psymem.scoring import score
 
@@ -199,7 +200,60 @@ def test_sentences_that_begin_alike_do_not_share_what_depends_on_their_ends(look
         np.testing.assert_allclose(trace.logprob, backend.read(words).logprob, rtol=0, atol=1e-5)
 
 
-def test_a_model_without_durations_of_its_own_says_so(folder):
+def test_a_network_without_durations_of_its_own_says_so(folder):
+    network = load_checkpoint(folder("fgp-rnn", durations="given")).network
     with pytest.raises(ModelError) as caught:
-        load_backend(folder("fgp-rnn", durations="given")).read(SENTENCE)
-    assert str(caught.value) == "This fgp-rnn has no durations of its own: give durations=, (B, T) levels."
+        network(torch.tensor([[2, 5]]))
+    assert str(caught.value) == (
+        "This fgp-rnn has no durations of its own (it was trained with --fixations random): give durations=, (B, T) "
+        "levels from 0 to 11; psymem score draws them."
+    )
+
+
+# fixations drawn at random ---------------------------------------------------------------------------------
+def levels_by_hand(ids, seed: int) -> list[int]:
+    """SplitMix64 over a seed and the words, in Python's own integers."""
+
+    def mixed(state: int) -> int:
+        state = (state + 0x9E3779B97F4A7C15) % 2**64
+        state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+        state = (state ^ (state >> 27)) * 0x94D049BB133111EB % 2**64
+        return state ^ (state >> 31)
+
+    state, levels = mixed(seed), []
+    for word in ids:
+        state = mixed(state ^ word)
+        levels.append(0 if word == 2 else state % 12)
+    return levels
+
+
+@pytest.mark.parametrize("seed", [1, 7])
+def test_random_fixations_are_drawn_from_the_words_so_far(folder, seed):
+    path = folder("fgp-lstm", components=3, durations="given")
+    trace = load_backend(path, fixation_seed=seed).read(SENTENCE)
+    stored = load_checkpoint(path)
+    ids = [2, *(stored.tokenizer.token_to_id(t) for t in trace.tokens)]
+    levels = levels_by_hand(ids, seed)
+    assert trace.extras["duration_level"].tolist() == levels[1:]
+    with torch.no_grad():
+        out = stored.network(torch.tensor([ids]), durations=torch.tensor([levels]))
+    np.testing.assert_allclose(trace.extras["fixations"], out.freeze[0, 1:], atol=1e-6)
+
+
+def test_drawn_levels_are_equally_likely():
+    words = torch.from_numpy(np.random.default_rng(3).integers(4, 900, (60, 400)))
+    levels = drawn_levels(words, 2).numpy()
+    assert np.bincount(levels.ravel(), minlength=12) == pytest.approx(np.full(12, 2000.0), rel=0.1)
+    again = drawn_levels(words.roll(1, 0), 2).numpy()
+    assert (again == np.roll(levels, 1, 0)).all()
+
+
+def test_random_fixations_are_stated(folder):
+    path = folder("fgp-lstm", components=3, durations="given")
+    backend = load_backend(path)
+    assert backend.provenance()["settings"]["fixations"] == "drawn at random, seed 1"
+    assert backend.notes == [
+        f"{path} was trained with fixation durations drawn at random. So they are here: that of a word from seed 1, the "
+        "word and those before it in what is read at once. Another seed (fixation_seed= in Python) gives other numbers."
+    ]
+    assert "fixations" not in load_backend(folder("fgp-lstm")).provenance()["settings"]

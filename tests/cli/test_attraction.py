@@ -4,81 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 import psymem
-from psymem import cli
 from psymem.backends.load import load_backend
-from psymem.cli.app import build
 from psymem.cli.effects_table import effects_table
 from psymem.cli.folders import results_folder
-from psymem.data.attraction_design import CONDITIONS
-from psymem.errors import PsymemError
 from psymem.measures.relative_attention import RelativeAttention
-from psymem.registry import MEASURES
-
-NOUNS = [
-    ("museum", "statue"),
-    ("key", "cabinet"),
-    ("letter", "drawer"),
-    ("author", "speech"),
-    ("bell", "tower"),
-]
-
-
-def items() -> pd.DataFrame:
-    """Five items in the conditions A-H; attractor and verb follow from the condition."""
-    rows = []
-    for item, (target, attractor) in enumerate(NOUNS, start=1):
-        for condition, (attraction, violation) in CONDITIONS.items():
-            noun = {"none": attractor, "grammatical": f"{attractor}s"}.get(attraction, f"person{attraction}")
-            verb = {"grammatical": "open", "semantic": "smiles"}.get(violation, "smile")
-            rows.append(
-                {
-                    "item": item,
-                    "condition": condition,
-                    "sentence": f"The {target} near the {noun} {verb} during winter {item}.",
-                    "target": target,
-                    "attractor": noun,
-                    "critical": verb,
-                    "spillover": "during winter",
-                    "attraction": attraction,
-                    "violation": violation,
-                    "design": "attraction",
-                }
-            )
-    return pd.DataFrame(rows)
 
 
 @pytest.fixture(scope="module")
-def stimuli(tmp_path_factory):
-    path = tmp_path_factory.mktemp("stimuli") / "mine.csv"
-    items().to_csv(path, index=False)
-    return path
-
-
-def invoke(*arguments):
-    result = CliRunner().invoke(build(), ["attraction", *map(str, arguments)])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == 0, result.output
-    return result.stdout
-
-
-def message(*arguments) -> str:
-    """The message of a run that has to fail."""
-    with pytest.raises(PsymemError) as error:
-        invoke(*arguments)
-    return str(error.value)
-
-
-@pytest.fixture(scope="module")
-def finished(stimuli, tmp_path_factory):
+def finished(stimuli, tmp_path_factory, invoke):
     out = tmp_path_factory.mktemp("out") / "toy"
     return invoke("--model", "toy", "--stimuli", stimuli, "--out", out, "--seed", 7), out
 
@@ -103,9 +42,9 @@ def test_the_terminal_shows_effects_in_rows_and_measures_in_columns(finished):
     assert max(map(len, printed.splitlines())) <= 110
 
 
-def test_scores_hold_every_word(finished):
+def test_scores_hold_every_word(finished, items):
     scores = pd.read_csv(finished[1] / "scores.csv", keep_default_na=False)
-    assert len(scores) == sum(len(s.split()) for s in items()["sentence"])
+    assert len(scores) == sum(len(s.split()) for s in items["sentence"])
     assert {"surprisal_bits", "relative_attention", "attention_entropy_bits", "oov", "analysed"} <= set(
         scores
     )
@@ -124,7 +63,7 @@ def test_sidecar_names_items_model_and_seed(finished, stimuli):
     assert about["seed"] == 7
 
 
-def test_json_and_one_measure(stimuli, tmp_path):
+def test_json_and_one_measure(stimuli, tmp_path, invoke):
     out = tmp_path / "out"
     printed = invoke(
         "-m", "toy", "--stimuli", stimuli, "--measure", "surprisal", "--json", "--quiet", "--out", out
@@ -136,14 +75,14 @@ def test_json_and_one_measure(stimuli, tmp_path):
     assert content["effects"][1]["estimate"] is None
 
 
-def test_default_folder_is_named_after_the_model(stimuli, tmp_path, monkeypatch):
+def test_default_folder_is_named_after_the_model(stimuli, tmp_path, monkeypatch, invoke):
     monkeypatch.chdir(tmp_path)
     assert invoke("-m", "toy", "--stimuli", stimuli, "--measure", "surprisal", "--quiet") == ""
     assert (tmp_path / "results" / "attraction" / f"toy-on-{stimuli.stem}" / "report.html").is_file()
 
 
-def test_another_design_with_formula_levels_and_contrasts(tmp_path):
-    two = items()[lambda f: f["condition"].isin(["A", "B", "C", "D"])].drop(columns="design")
+def test_another_design_with_formula_levels_and_contrasts(tmp_path, items, invoke):
+    two = items[lambda f: f["condition"].isin(["A", "B", "C", "D"])].drop(columns="design")
     two = two.assign(attractor_type=["a", "b"] * 10, verb_type=["x", "x", "y", "y"] * 5)
     path = tmp_path / "two.csv"
     two.drop(columns=["attraction", "violation"]).to_csv(path, index=False)
@@ -163,7 +102,7 @@ def test_another_design_with_formula_levels_and_contrasts(tmp_path):
 
 
 # chosen heads ------------------------------------------------------------------------------------------------
-def test_each_head_has_a_block_of_its_own(stimuli, tmp_path, small_pretrained):
+def test_each_head_has_a_block_of_its_own(stimuli, tmp_path, small_pretrained, invoke):
     folder = small_pretrained("gpt2")
     printed = invoke("-m", folder, "--stimuli", stimuli, "--heads", "1:0,0:1", "--out", tmp_path / "o")
     titles = [
@@ -193,7 +132,7 @@ def test_each_head_has_a_block_of_its_own(stimuli, tmp_path, small_pretrained):
         assert scores[column].tolist() == pytest.approx(again[column].tolist(), abs=1e-5, nan_ok=True)
 
 
-def test_case_beginning_and_query_row_reach_the_model(stimuli, tmp_path, small_pretrained):
+def test_case_beginning_and_query_row_reach_the_model(stimuli, tmp_path, small_pretrained, invoke):
     folder = small_pretrained("gpt2")
     options = ("--no-bos", "--lower-case", "--query", "last", "--measure", "relative-attention")
     invoke("-m", folder, "--stimuli", stimuli, *options, "--out", tmp_path / "o", "--quiet")
@@ -209,98 +148,6 @@ def test_case_beginning_and_query_row_reach_the_model(stimuli, tmp_path, small_p
     assert sidecar["models"][0]["settings"]["bos"] is False
 
 
-# bad input --------------------------------------------------------------------------------------------------
-def test_unknown_measure(stimuli, tmp_path):
-    assert message("-m", "toy", "--stimuli", stimuli, "--measure", "suprisal", "--out", tmp_path / "o") == (
-        "There is no measure called 'suprisal'. Did you mean 'surprisal' or 'surprisal-uncorrected'? "
-        f"Known: {', '.join(sorted(MEASURES.names()))}."
-    )
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_unknown_item_set(tmp_path):
-    text = message("-m", "toy", "--stimuli", "atraction-core", "--out", tmp_path / "o")
-    assert text.startswith("There is no item set called 'atraction-core'. Did you mean 'attraction-core'?")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_unknown_engine(stimuli, tmp_path):
-    text = message("-m", "toy", "--stimuli", stimuli, "--engine", "lme5", "--out", tmp_path / "o")
-    assert text.startswith("There is no fitting engine called 'lme5'. Did you mean 'lme4'?")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_measure_that_the_items_lack_roles_for(tmp_path):
-    path = tmp_path / "roles.csv"
-    items().drop(columns=["design", "attractor"]).to_csv(path, index=False)
-    text = message("-m", "toy", "--stimuli", path, "--measure", "relative-attention", "--out", tmp_path / "o")
-    assert text == (
-        "relative-attention needs words marked as target and attractor, but no word has the role attractor "
-        "(roles found: critical, spillover, target)."
-    )
-
-
-def test_levels_of_another_form(stimuli, tmp_path):
-    text = message("-m", "toy", "--stimuli", stimuli, "--levels", "attraction", "--out", tmp_path / "o")
-    assert text == "--levels was given 'attraction'; it has to look like 'attraction=none,double'."
-
-
-def test_weights_that_are_no_numbers(stimuli, tmp_path):
-    text = message(
-        "-m", "toy", "--stimuli", stimuli, "--contrasts", "attraction=late:a,b", "--out", tmp_path / "o"
-    )
-    assert text == (
-        "--contrasts was given the weights 'a,b' for attraction; they have to be numbers separated by commas, one for "
-        "each level, as in 'attraction=late:-0.5,0.5'."
-    )
-
-
-def test_significance_in_percent(stimuli, tmp_path):
-    text = message("-m", "toy", "--stimuli", stimuli, "--significance", "5", "--out", tmp_path / "o")
-    assert text == "The significance level is 5; it has to lie between 0 and 1, as in 0.05."
-
-
-def test_alpha_taken_for_the_level_of_significance(stimuli, tmp_path):
-    text = message("-m", "toy", "--stimuli", stimuli, "--alpha", "0.05", "--out", tmp_path / "o")
-    assert text == (
-        "No model was trained with the supertag weight 0.05 (none says a weight in its card). The level of "
-        "significance is set by --significance."
-    )
-
-
-def test_a_file_in_place_of_the_folder(stimuli, tmp_path):
-    (tmp_path / "o").write_text("mine", encoding="utf-8")
-    assert message("-m", "toy", "--stimuli", stimuli, "--out", tmp_path / "o") == (
-        f"Cannot write results into {tmp_path / 'o'}: it is not a folder. Choose another folder with --out."
-    )
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_unwritable_folder(stimuli, tmp_path):
-    tmp_path.chmod(0o500)
-    assert message("-m", "toy", "--stimuli", stimuli, "--out", tmp_path / "o") == (
-        f"Cannot write results into {tmp_path / 'o'} ({tmp_path}): no permission to write there. "
-        "Choose another folder with --out."
-    )
-
-
-def test_interruption_while_reading_leaves_nothing(stimuli, tmp_path, monkeypatch, capsys):
-    from psymem.backends.toy import ToyBackend
-
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(ToyBackend, "read_many", interrupted)
-    arguments = ["psymem", "attraction", "-m", "toy", "--stimuli", str(stimuli), "--out", str(tmp_path / "o")]
-    monkeypatch.setattr(sys, "argv", arguments)
-    with pytest.raises(SystemExit) as end:
-        cli.main()
-    assert end.value.code == 130
-    printed = capsys.readouterr().err.strip()
-    assert printed == "psymem: Interrupted; finished files were kept, nothing is half-written."
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_table_without_p_values_fits_eighty_columns(finished):
     from rich.console import Console
 
@@ -312,8 +159,8 @@ def test_table_without_p_values_fits_eighty_columns(finished):
     assert max(map(len, printed.splitlines())) <= 80
 
 
-def test_people_s_own_trials(stimuli, tmp_path):
-    trials = items()[["item", "condition"]].merge(pd.DataFrame({"subject": ["s1", "s2", "s3"]}), how="cross")
+def test_people_s_own_trials(stimuli, tmp_path, items, invoke):
+    trials = items[["item", "condition"]].merge(pd.DataFrame({"subject": ["s1", "s2", "s3"]}), how="cross")
     number = pd.Series(range(len(trials)))
     trials["rt_ms"] = 500 + 37 * (number % 11) - 60 * trials["condition"].isin(["B", "D", "F"])
     trials.to_csv(tmp_path / "trials.csv", index=False)
@@ -347,8 +194,8 @@ def test_people_s_own_trials(stimuli, tmp_path):
     assert set(plotted.loc[plotted["panel"] == "humans", "measure"]) == {"mean_rt_ms"}
 
 
-def test_judgements_without_a_binomial_engine_are_labelled_everywhere(stimuli, tmp_path):
-    trials = items()[["item", "condition"]].merge(pd.DataFrame({"subject": ["s1", "s2", "s3"]}), how="cross")
+def test_judgements_without_a_binomial_engine_are_labelled_everywhere(stimuli, tmp_path, items, invoke):
+    trials = items[["item", "condition"]].merge(pd.DataFrame({"subject": ["s1", "s2", "s3"]}), how="cross")
     trials["judgement"] = [int(i * 7 % 5 > 1) for i in range(len(trials))]
     trials.to_csv(tmp_path / "trials.csv", index=False)
     out = tmp_path / "out"
@@ -375,18 +222,7 @@ def test_judgements_without_a_binomial_engine_are_labelled_everywhere(stimuli, t
     assert warned in report
 
 
-def test_trials_are_refused_before_anything_is_read(stimuli, tmp_path):
-    trials = tmp_path / "trials.csv"
-    trials.write_text("subject,item,condition,rt_ms\ns1,1,Z,400\n", encoding="utf-8")
-    assert message("-m", "toy", "--stimuli", stimuli, "--human", trials, "--out", tmp_path / "out") == (
-        "trials.csv, row 2, column 'condition': item '1' has no condition 'Z'. The item set has A, B, C, D, E, F, G, H."
-    )
-    assert message("-m", "toy", "--stimuli", stimuli, "--human-engine", "lme4") == (
-        "--human-response and --human-engine say how trials are fitted; give them with --human."
-    )
-
-
-def test_the_supertag_weight_selects_instances(stimuli, small_checkpoint_writer, tmp_path):
+def test_the_supertag_weight_selects_instances(stimuli, small_checkpoint_writer, tmp_path, invoke, message):
     folder = small_checkpoint_writer(tmp_path / "plain")
     card = folder / "card.toml"
     card.write_text(card.read_text(encoding="utf-8") + "\n[objective]\nalpha = 0.0\n", encoding="utf-8")

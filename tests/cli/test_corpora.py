@@ -73,6 +73,8 @@ def test_check_takes_the_settings_of_a_plain_table(tmp_path):
     assert "gaze_duration: 1 values, mean 200 ms" in lines
     with pytest.raises(DataError, match=r"^--columns GD: write NAME=COLUMN"):
         run("check", "csv", str(path), "--columns", "GD")
+    with pytest.raises(DataError, match=r"^--columns was given 'word' twice\.$"):
+        run("check", "csv", str(path), "--columns", "word=token,word=GD")
 
 
 def test_check_says_what_is_missing(tmp_path):

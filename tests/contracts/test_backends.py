@@ -39,6 +39,8 @@ BACKENDS_TESTED = [
     "recurrent fgp-lstm fixed text",
     "recurrent fgl-rnn",
     "recurrent fgl-lstm by-word",
+    "recurrent fgp-lstm given text",
+    "recurrent fgl-rnn given",
     "pretrained byte-level BPE",
     "pretrained SentencePiece",
     "pretrained short window",

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import http.server
 import io
-import threading
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,49 +16,6 @@ from psymem.errors import DataError
 from psymem.registry import CORPORA
 
 SAMPLES = Path(__file__).resolve().parents[2] / "corpora"
-
-
-class Server(http.server.ThreadingHTTPServer):
-    """Serves `files` by path, with ranges; stops each answer after `limit` bytes."""
-
-    limit: int | None = None
-
-    def __init__(self) -> None:
-        self.files: dict[str, bytes] = {}
-        self.asked: list[tuple[str, str | None]] = []
-        super().__init__(("127.0.0.1", 0), Handler)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}"
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        server = self.server
-        assert isinstance(server, Server)
-        wanted = self.headers.get("Range")
-        server.asked.append((self.path, wanted))
-        start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted else 0
-        body = server.files[self.path][start:]
-        self.send_response(206 if start else 200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body[: server.limit])
-
-    def log_message(self, *arguments: object) -> None:
-        """Say nothing."""
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    running = Server()
-    thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield running
-    running.shutdown()
-    running.server_close()
-    thread.join()
 
 
 @pytest.fixture

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import http.server
-import threading
-from collections.abc import Iterator
 
 import pytest
 
@@ -24,111 +21,67 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "data" / "stimuli" / NAME
 
 
-class Server(http.server.ThreadingHTTPServer):
-    """Serves `content` at any path, with ranges; stops each answer after `limit` bytes."""
-
-    content = CONTENT
-    limit: int | None = None
-    status = 200
-    honours_ranges = True
-
-    def __init__(self) -> None:
-        self.asked: list[str | None] = []
-        super().__init__(("127.0.0.1", 0), Handler)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/items.csv"
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        server = self.server
-        assert isinstance(server, Server)
-        wanted = self.headers.get("Range")
-        server.asked.append(wanted)
-        start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted and server.honours_ranges else 0
-        if start >= len(server.content) and start:
-            self.send_response(416)
-            self.end_headers()
-            return
-        body = server.content[start:]
-        self.send_response(server.status if server.status != 200 else 206 if start else 200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body[: server.limit])
-
-    def log_message(self, *arguments: object) -> None:
-        """Say nothing."""
-
-
 @pytest.fixture
-def server() -> Iterator[Server]:
-    running = Server()
-    thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield running
-    running.shutdown()
-    running.server_close()
-    thread.join()
+def address(server):
+    return server.serve("/items.csv", CONTENT)
 
 
-def test_a_download_is_verified_and_kept(folder, server):
-    path = fetch_stimuli.fetch(NAME, url=server.url)
+def test_a_download_is_verified_and_kept(folder, server, address):
+    path = fetch_stimuli.fetch(NAME, url=address)
     assert path == folder / "items.csv"
     assert path.read_bytes() == CONTENT
     assert [p.name for p in folder.iterdir()] == ["items.csv"]
     assert fetch_stimuli.fetched(NAME) == path
-    fetch_stimuli.fetch(NAME, url=server.url)
-    assert server.asked == [None]
+    fetch_stimuli.fetch(NAME, url=address)
+    assert server.ranges == [None]
 
 
-def test_an_interrupted_download_goes_on_where_it_stopped(folder, server):
+def test_an_interrupted_download_goes_on_where_it_stopped(folder, server, address):
     server.limit = 70_000
     with pytest.raises(DataError) as caught:
-        fetch_stimuli.fetch(NAME, url=server.url)
+        fetch_stimuli.fetch(NAME, url=address)
     kept = (folder / "items.csv.part").stat().st_size
     assert 0 < kept <= 70_000
     assert str(caught.value) == (
-        f"The download of {server.url} stopped: the connection failed. {kept} bytes are kept; run the command again "
+        f"The download of {address} stopped: the connection failed. {kept} bytes are kept; run the command again "
         "to go on, or give a copy of the file with --from FILE."
     )
     server.limit = None
-    assert fetch_stimuli.fetch(NAME, url=server.url).read_bytes() == CONTENT
-    assert server.asked == [None, f"bytes={kept}-"]
+    assert fetch_stimuli.fetch(NAME, url=address).read_bytes() == CONTENT
+    assert server.ranges == [None, f"bytes={kept}-"]
 
 
 @pytest.mark.parametrize("part", [CONTENT[:100], CONTENT, CONTENT + b"more"])
-def test_any_part_left_behind_leads_to_the_whole_file(folder, server, part):
+def test_any_part_left_behind_leads_to_the_whole_file(folder, server, address, part):
     folder.mkdir(parents=True)
     (folder / "items.csv.part").write_bytes(part)
-    assert fetch_stimuli.fetch(NAME, url=server.url).read_bytes() == CONTENT
+    assert fetch_stimuli.fetch(NAME, url=address).read_bytes() == CONTENT
 
 
-def test_a_server_without_ranges_starts_over(folder, server):
+def test_a_server_without_ranges_starts_over(folder, server, address):
     server.honours_ranges = False
     folder.mkdir(parents=True)
     (folder / "items.csv.part").write_bytes(b"abc")
-    assert fetch_stimuli.fetch(NAME, url=server.url).read_bytes() == CONTENT
+    assert fetch_stimuli.fetch(NAME, url=address).read_bytes() == CONTENT
 
 
-def test_other_content_is_refused_and_not_kept(folder, server):
-    server.content = b"something else"
+def test_other_content_is_refused_and_not_kept(folder, server, address):
+    server.files["/items.csv"] = b"something else"
     with pytest.raises(DataError) as caught:
-        fetch_stimuli.fetch(NAME, url=server.url)
+        fetch_stimuli.fetch(NAME, url=address)
     assert (
         str(caught.value)
-        == f"What {server.url} sent is not the published file (wrong sha256); nothing was kept."
+        == f"What {address} sent is not the published file (wrong sha256); nothing was kept."
     )
     assert list(folder.iterdir()) == []
 
 
-def test_a_server_error_is_named(folder, server):
+def test_a_server_error_is_named(folder, server, address):
     server.status = 503
     with pytest.raises(DataError) as caught:
-        fetch_stimuli.fetch(NAME, url=server.url)
+        fetch_stimuli.fetch(NAME, url=address)
     assert str(caught.value) == (
-        f"The download of {server.url} stopped: the server answered 503. 0 bytes are kept; run the command again "
+        f"The download of {address} stopped: the server answered 503. 0 bytes are kept; run the command again "
         "to go on, or give a copy of the file with --from FILE."
     )
 

@@ -8,7 +8,7 @@ import re
 import pandas as pd
 import pytest
 
-from psymem.designs import results_folder, significance
+from psymem.designs import factorial_folder, results_folder, significance
 from psymem.designs.contrasts import contrasts_of
 from psymem.designs.effects import HUMAN_PERCENTAGES
 from psymem.designs.factorial import analyse
@@ -137,7 +137,7 @@ def test_folder(saved):
 @pytest.fixture
 def without_figures(monkeypatch):
     """Leave out the figures, which take most of the time."""
-    monkeypatch.setattr(results_folder, "figures", lambda result: {})
+    monkeypatch.setattr(factorial_folder, "figures", lambda result: {})
 
 
 @pytest.mark.usefixtures("without_figures")

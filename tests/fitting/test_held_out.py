@@ -7,7 +7,8 @@ from scipy import integrate, stats
 
 from psymem.fitting.design import build
 from psymem.fitting.fit import fit
-from psymem.fitting.held_out import _integrated, block_covariance, training_rows
+from psymem.fitting.held_out import _integrated, block_covariance, log_likelihood, training_rows
+from psymem.fitting.least_squares import fit_least_squares
 from psymem.fitting.spec import make_spec
 
 
@@ -37,6 +38,19 @@ def test_the_covariance_of_a_bar_is_that_of_the_table(frame):
     sd = model.variance_components.sd.to_numpy()[:2]
     correlation = model.variance_components.correlation.dropna().item()
     np.testing.assert_allclose(found, np.outer(sd, sd) * [[1, correlation], [correlation, 1]], rtol=1e-10)
+
+
+@pytest.mark.parametrize("reml", [False, True])
+def test_a_linear_model_by_maximum_likelihood_divides_its_squares_by_n(frame, reml):
+    data = build(frame, make_spec("y ~ x"))
+    seen, unseen = np.arange(30), np.arange(30, 120)
+    spec = make_spec("y ~ x", reml=reml)
+    found = log_likelihood(fit_least_squares(spec, training_rows(data, seen)), data, unseen)
+    slope, intercept = np.polyfit(frame.x[:30], frame.y[:30], 1)
+    squares = ((frame.y[:30] - intercept - slope * frame.x[:30]) ** 2).sum()
+    sd = np.sqrt(squares / (28 if reml else 30))
+    expected = stats.norm.logpdf(frame.y[30:], intercept + slope * frame.x[30:], sd)
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 
 @pytest.mark.parametrize("sd", [0.0, 0.3, 1.5])

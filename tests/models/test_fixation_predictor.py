@@ -51,17 +51,35 @@ def scaled(raw: np.ndarray, mean, variance) -> np.ndarray:
     return ((raw - mean) / np.sqrt(variance + 1e-5) + 1.96) / 3.92 * 12
 
 
-def test_running_scale_uses_the_words_of_a_batch_in_training_and_averages_afterwards(rng):
-    raw, words = rng.normal(2, 3, (4, 6)), rng.random((4, 6)) < 0.7
-    raw[~words] = 99.0
-    scale = DurationScale("running", momentum=0.25).double().train()
-    found = scale(torch.from_numpy(raw), torch.from_numpy(words)).numpy()
-    mean, variance = raw[words].mean(), raw[words].var()
-    np.testing.assert_allclose(found[words], scaled(raw, mean, variance)[words])
-    assert scale.mean.item() == pytest.approx(0.25 * mean)
-    assert scale.variance.item() == pytest.approx(0.75 + 0.25 * variance)
+def test_running_scale_averages_over_batches_and_never_uses_one_batchs_own_statistics(rng):
+    scale, seen = DurationScale("running", momentum=0.25).double().train(), []
+    mean = squares = 0.0
+    for number in range(1, 8):
+        raw, words = rng.normal(number, 3, (4, 6)), rng.random((4, 6)) < 0.7
+        seen.append(raw[words])
+        raw[~words] = 99.0
+        weight = max(0.25, 1 / number)  # until the fourth batch: all that were read, alike
+        mean += weight * (seen[-1].mean() - mean)
+        squares += weight * ((seen[-1] ** 2).mean() - squares)
+        found = scale(torch.from_numpy(raw), torch.from_numpy(words)).numpy()
+        np.testing.assert_allclose(found[words], scaled(raw, mean, squares - mean**2)[words])
+        assert scale.mean.item() == pytest.approx(mean)
+        assert scale.variance.item() == pytest.approx(squares - mean**2)
     scale.eval().set_statistics(1.5, 4.0)
     np.testing.assert_allclose(scale(torch.from_numpy(raw)).numpy(), scaled(raw, 1.5, 4.0))
+
+
+def test_batches_of_unequal_sentences_are_read_in_training_as_in_scoring():
+    """Raw durations that fall along a sentence: short sentences have a higher mean than long ones."""
+    short, long = (torch.linspace(0, -n / 10, n).expand(4, n).contiguous() for n in (5, 60))
+    scale = DurationScale("running").train()
+    for _ in range(50):
+        scale(short), scale(long)
+    of_short, of_long = scale(short), scale(long)
+    scale.eval()
+    torch.testing.assert_close(of_short, scale(short), atol=0.1, rtol=0)
+    torch.testing.assert_close(of_long, scale(long), atol=0.1, rtol=0)
+    assert of_short.mean() > of_long.mean() + 4
 
 
 def test_chunk_scale_uses_each_rows_own_words(rng):

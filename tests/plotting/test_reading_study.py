@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from psymem.plotting.panels import legend_lines
+from psymem.plotting.panels import Grid, legend_lines
 from psymem.plotting.reading_study import power_figure, readers_figure, shape_figure, spillover_figure
 from psymem.plotting.style import COLUMN_WIDTH, FULL_WIDTH
 
@@ -86,3 +86,36 @@ def test_legend_breaks_into_lines():
     assert legend_lines(["a"], 3.35) == (1, 0)
     assert legend_lines(["a", "b"], 3.35) == (2, 1)
     assert legend_lines(["a" * 30, "b" * 30, "c"], 3.35) == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("panels", "width", "rows", "columns", "height"),
+    [
+        (4, COLUMN_WIDTH, 4, 1, 1.9),
+        (5, COLUMN_WIDTH, 3, 2, 1.9),
+        (10, COLUMN_WIDTH, 5, 2, 1.8),
+        (20, COLUMN_WIDTH, 10, 2, 1.3),
+        (8, FULL_WIDTH, 4, 2, 1.9),
+        (10, FULL_WIDTH, 4, 3, 1.9),
+    ],
+)
+def test_many_panels_stand_side_by_side_and_fit_on_a_page(panels, width, rows, columns, height):
+    grid = Grid.of(panels, width, 1.9)
+    assert (grid.rows, grid.columns, grid.panel_height) == (rows, columns, pytest.approx(height))
+    assert rows * columns >= panels
+
+
+def test_shapes_in_a_column_of_a_page_stay_on_the_page():
+    curve = pd.DataFrame(
+        {"x": [0.0, 1.0], "line": 0.0, "spline": 0.0, "spline_low": -1.0, "spline_high": 1.0, "unit": "ms"}
+    ).assign(measure="surprisal_bits")
+    bins = pd.DataFrame({"x": [0.5], "mean": 0.0, "ci_low": -1.0, "ci_high": 1.0})
+    names = [f"corpus, gaze duration: model {k}" for k in range(9)]
+    curves, dots = (pd.concat([t.assign(panel=n) for n in names]) for t in (curve, bins))
+    figure = shape_figure(curves, dots, note="", width=COLUMN_WIDTH)
+    shown = [ax for ax in figure.axes if ax.get_visible()]
+    assert figure.get_size_inches() == pytest.approx((COLUMN_WIDTH, 9.0), abs=0.1)
+    assert [ax.get_title().replace("\n", " ") for ax in shown] == names
+    assert figure.get_supylabel() == "effect on the time (ms)"
+    assert [ax.get_ylabel() for ax in shown] == [""] * 9
+    assert [ax.get_xlabel() for ax in shown] == [*[""] * 7, *["surprisal (bits)"] * 2]

@@ -21,12 +21,12 @@ from psymem.models.word_tokenizer import UNK_ID, build_tokenizer
 from psymem.train.corpus import encode_sentences
 from psymem.train.fixation_labels import fixation_loss, fixation_text, sentence_batch, stream_batch
 from psymem.train.fixation_predictor import (
-    PredictorSettings,
     errors_on_test,
     known_words,
     split_sentences,
     train_fixation_predictor,
 )
+from psymem.train.fixation_task import PredictorSettings
 from psymem.train.gated import GatedTask
 from psymem.train.gated_objective import GatedObjective
 
