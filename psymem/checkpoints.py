@@ -154,7 +154,7 @@ def check(checkpoint: Checkpoint) -> None:
     if missing:
         pickled = sorted(p.name for p in checkpoint.path.iterdir() if p.suffix in PICKLED)
         raise CheckpointError(
-            f"The model folder {checkpoint.path} lacks {', '.join(missing)}."
+            f"The model folder {checkpoint.path} lacks {', '.join(missing)}.{_model_inside(checkpoint.path)}"
             + (f" psymem reads safetensors only and does not open {', '.join(pickled)}." if pickled else "")
         )
     _ = checkpoint.architecture
@@ -269,11 +269,19 @@ def check_safetensors(path: Path) -> None:
         raise CheckpointError(f"{damaged} ({size} bytes, its header announces {expected}). {advice}")
 
 
+def _model_inside(folder: Path) -> str:
+    """Say so where the folder of a training run was given and its model is in ``model``."""
+    inside = folder / "model"
+    return f" The model of this run is in {inside}; give that folder." if (inside / CONFIG).is_file() else ""
+
+
 def _read_json(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise CheckpointError(f"The model folder {path.parent} lacks {path.name}.") from error
+        raise CheckpointError(
+            f"The model folder {path.parent} lacks {path.name}.{_model_inside(path.parent)}"
+        ) from error
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise CheckpointError(f"{path} cannot be read as JSON: {error}.") from error
     if not isinstance(content, dict):

@@ -184,9 +184,13 @@ def _frame(
     for row, cells in body:
         if len(cells) != len(header):
             name = SEPARATORS.get(separator, repr(separator))
-            raise DataError(
-                f"{path}, row {row}: it has {len(cells)} cell(s) but the header has {len(header)}. "
+            why = (
                 f"A cell that contains a {name} has to be in quotation marks."
+                if len(cells) > len(header)
+                else "Is the file cut off? A missing value needs a cell too: leave it empty."
+            )
+            raise DataError(
+                f"{path}, row {row}: it has {len(cells)} cell(s) but the header has {len(header)}. {why}"
             )
     if not body:
         raise DataError(f"{path} has a header but no rows.")

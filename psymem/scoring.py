@@ -189,7 +189,7 @@ class Run:
         names = [str(f["text_id"].iloc[0]) for f in frames]
         needs = frozenset[str]().union(*(getattr(m, "needs", m.requires) for m in self.measures))
         traces = backend.read_many(texts, progress, names=names, needs=needs)
-        unknown = [_unknown(t, len(w)) for t, w in zip(traces, texts, strict=True)]
+        unknown = [unknown_words(t, len(w)) for t, w in zip(traces, texts, strict=True)]
         new: dict[str, Any] = {"model": backend.name, "oov": np.concatenate(unknown)}
         if not all(getattr(b, "causal", True) for b in self.backends):
             new["causal"] = getattr(backend, "causal", True)
@@ -289,6 +289,6 @@ def _shifted(
     return None if progress is None else lambda done, _: progress(model, before + done, total)
 
 
-def _unknown(trace: Trace, n_words: int) -> np.ndarray:
+def unknown_words(trace: Trace, n_words: int) -> np.ndarray:
     """(n_words,) bool: whether any token of the word stands for an unknown one."""
     return np.bincount(trace.word_index, weights=trace.oov, minlength=n_words) > 0

@@ -101,6 +101,11 @@ def test_quotation_marks_can_be_ordinary_characters(tmp_path):
         (
             b"a\tb\n1\n",
             "a.csv, row 2: it has 1 cell(s) but the header has 2. "
+            "Is the file cut off? A missing value needs a cell too: leave it empty.",
+        ),
+        (
+            b"a\tb\n1\t2\t3\n",
+            "a.csv, row 2: it has 3 cell(s) but the header has 2. "
             "A cell that contains a tab has to be in quotation marks.",
         ),
         (b"a,b,a\n1,2,3\n", "a.csv, row 1: the header has 'a' more than once."),

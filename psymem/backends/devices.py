@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from psymem.errors import ModelError
+
 
 def available_devices() -> list[str]:
     """Name every device torch can use, the CPU first: "cpu", "cuda:0 (NVIDIA A100)", "mps"."""
@@ -33,6 +35,18 @@ def largest_error(device: str) -> float:
     exact = (left.double() @ left.T.double()).float()
     product = left.to(device) @ left.T.to(device)
     return float((product.cpu() - exact).abs().max())
+
+
+def move(network: torch.nn.Module, device: str, name: str) -> None:
+    """Move the network of the model `name` to a device; raises ModelError if there is none of this name here."""
+    try:
+        network.to(device)
+    except (RuntimeError, AssertionError) as error:  # torch raises either
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise ModelError(
+            f"{name} cannot be moved to device {device!r}: {reason.rstrip('.')}. Here there are: "
+            f"{', '.join(available_devices())}."
+        ) from error
 
 
 def out_of_memory(error: BaseException) -> bool:

@@ -15,6 +15,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging
 
 from psymem.backends.batching import LAST_LAYER, wanted_heads
+from psymem.backends.devices import move
 from psymem.checkpoints import check_safetensors, file_sha256
 from psymem.errors import CheckpointError, ModelError
 
@@ -145,12 +146,9 @@ def load_model(path: Path, name: str, config: Any, device: str, dtype: str) -> L
         raise CheckpointError(f"The weights of {name} cannot be loaded: {_first_line(error)}") from error
     network, loading = loaded
     _refuse_missing(name, config, loading["missing_keys"])
-    try:
-        network = network.to(device).eval()
-    except (RuntimeError, AssertionError) as error:
-        raise ModelError(f"{name} cannot be moved to device {device!r}: {_first_line(error)}") from error
+    move(network, device, name)
     return LoadedModel(
-        network=network,
+        network=network.eval(),
         tokenizer=tokenizer,
         files=[path] if path.is_file() else sorted(path.glob("*.safetensors")),
         max_tokens=getattr(config, "max_position_embeddings", None),

@@ -19,6 +19,7 @@ from torch import Tensor
 from psymem.alignment import Alignment, align_pieces
 from psymem.backends.base import Progress, check_texts, sentence_case, text_name
 from psymem.backends.batching import batches_by_length, shared_states, whole_rows
+from psymem.backends.devices import move
 from psymem.backends.expectation import expect
 from psymem.checkpoints import Checkpoint, describe
 from psymem.errors import ModelError
@@ -105,7 +106,7 @@ class RecurrentBackend:
     def stored(self) -> StoredModel:
         """Network and tokenizer, loaded and verified on first use."""
         stored = load_checkpoint(self.checkpoint)
-        stored.network.to(self.device)
+        move(stored.network, self.device, self.name)
         return stored
 
     def read(self, words: Sequence[str]) -> Trace:

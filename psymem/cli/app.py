@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+import warnings
+from collections.abc import Callable
 from importlib import import_module
+from typing import Any
 
 import typer
 
 from psymem._version import __version__
-from psymem.errors import PsymemError
+from psymem.errors import PsymemError, PsymemWarning
 
 COMMANDS: tuple[str, ...] = (
     "attraction",
@@ -70,6 +73,7 @@ def build() -> typer.Typer:
 
 def main() -> None:
     """Run the command line; a PsymemError prints its message to stderr and ends with exit code 2."""
+    warnings.showwarning = _warn_in_words(warnings.showwarning)
     try:
         build()(standalone_mode=True)
     except PsymemError as error:
@@ -80,6 +84,20 @@ def main() -> None:
         if end.code == 130:
             _fail(INTERRUPTED, 130)
         raise
+
+
+def _warn_in_words(others: Callable[..., None]) -> Callable[..., None]:
+    """Show our warnings as one line, each once, without the line of code that gave it; leave the rest to `others`."""
+    said: set[str] = set()
+
+    def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        if not issubclass(category, PsymemWarning):
+            others(message, category, *where, **more)
+        elif str(message) not in said:
+            said.add(str(message))
+            typer.echo(f"psymem: warning: {message}", err=True)
+
+    return show
 
 
 def _fail(message: str, code: int) -> None:

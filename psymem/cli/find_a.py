@@ -35,6 +35,7 @@ def find_a(
     """
     from psymem.cli.progress import progress_bar
     from psymem.designs.find_a import find_a as run
+    from psymem.outputs import check_writable
     from psymem.train.find_a import FindASettings
     from psymem.train.tiny_networks import CELLS
 
@@ -46,6 +47,7 @@ def find_a(
         cycle=cycle,
         balanced=balanced,
     )
+    check_writable(out)  # before networks are trained
     with progress_bar(quiet, "steps") as progress:
         result = run(cell or list(CELLS), settings, progress=progress)
     result.save(out)

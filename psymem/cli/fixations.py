@@ -102,7 +102,7 @@ def fixations(
     out: Path = typer.Option(
         None, "--out", "-o", help="Folder for the results. Default: results/fixations/MODEL-on-CORPUS."
     ),
-    seed: int = typer.Option(1, help="Seed of the intervals and of the drawing of sentences."),
+    seed: int = typer.Option(1, min=0, help="Seed of the intervals and of the drawing of sentences."),
     as_json: bool = typer.Option(False, "--json", help="Print the results as JSON instead of tables."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print nothing but errors (and JSON)."),
 ) -> None:
@@ -211,6 +211,8 @@ def _show(study: FixationStudy, folder: Path) -> None:
         "words",
         "source",
         "unit",
+        "n_low",
+        "n_high",
         "mean_low",
         "mean_high",
         "difference_sd",

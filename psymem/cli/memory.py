@@ -51,7 +51,7 @@ def memory(
     ),
     no_bos: bool = typer.Option(False, "--no-bos", help="Read without a beginning-of-sentence token."),
     out: Path = typer.Option(None, "--out", "-o", help="Folder for tables and figures."),
-    seed: int = typer.Option(1, help="Of the bootstrap over texts."),
+    seed: int = typer.Option(1, min=0, help="Of the bootstrap over texts."),
     as_json: bool = typer.Option(False, "--json", help="Print the tables as JSON."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print nothing but errors (and JSON)."),
 ) -> None:
@@ -70,7 +70,10 @@ def memory(
     from psymem.cli.progress import progress_bar
     from psymem.data.words import words_from_text
     from psymem.designs.memory import memory_decay
+    from psymem.outputs import check_writable
 
+    out = out or results_folder("memory", model, str(text))
+    check_writable(out)  # before models read
     settings = {"bos": False} if no_bos else {}
     with progress_bar(quiet, "texts") as progress:
         result = memory_decay(
@@ -84,7 +87,6 @@ def memory(
             **settings,
         )
     result.about["input"] = str(text)
-    out = out or results_folder("memory", model, str(text))
     result.save(out)
     if as_json:
         from psymem.cli.frames import print_json
@@ -99,5 +101,12 @@ def _show(result: MemoryResult, out: Path) -> None:
     from psymem.cli.frames import show
 
     n_texts, n_words = result.models[["n_texts", "n_words"]].iloc[0]
-    show(result.models[SHOWN], f"Memory of {n_words} words in {n_texts} texts (medians over words)")
+    show(
+        result.models[SHOWN],
+        f"Memory of {n_words} words in {n_texts} texts (medians over words; the span is a mean)",
+    )
+    for row in result.models[result.models["n_unknown_words"] > 0].itertuples():
+        typer.echo(
+            f"{row.model}: {row.n_unknown_words:,} words are unknown to it and were read as <unk> (column oov of words.csv)."
+        )
     typer.echo(f"Tables and figures: {out}")

@@ -39,7 +39,7 @@ def register(app: typer.Typer) -> None:
         ),
         family: str = typer.Option("gaussian", "--family", help="gaussian or binomial."),
         engine: str = typer.Option("profiled", "--engine", help="profiled, lme4 or mixedlm."),
-        seed: int = typer.Option(0, "--seed", help="Seed of the simulations."),
+        seed: int = typer.Option(0, "--seed", min=0, help="Seed of the simulations."),
         jobs: int = typer.Option(
             -1, "--jobs", "-j", help="Processes; -1 for all cores. Does not change the result."
         ),

@@ -132,7 +132,7 @@ def reading(
     out: Path = typer.Option(
         None, "--out", "-o", help="Folder for the results. Default: results/reading/MODEL-on-CORPUS."
     ),
-    seed: int = typer.Option(1, help="Seed of folds and permutations."),
+    seed: int = typer.Option(1, min=0, help="Seed of folds and permutations."),
     as_json: bool = typer.Option(False, "--json", help="Print the results as JSON instead of tables."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print nothing but errors (and JSON)."),
 ) -> None:

@@ -114,7 +114,9 @@ def lists(
     out: Path = typer.Option(
         None, "--out", help="CSV file to write [default: results/stimuli/NAME/lists.csv]."
     ),
-    seed: int = typer.Option(None, "--seed", help="Shuffle the order within each list, with this seed."),
+    seed: int = typer.Option(
+        None, "--seed", min=0, help="Shuffle the order within each list, with this seed."
+    ),
     quiet: bool = QUIET,
 ) -> None:
     """Write Latin-square lists: each item once per list, its condition rotating over the lists."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from psymem.cli.corpus_options import folder_or_sample
 from psymem.cli.training import OUT, QUIET, THREADS
 
 
@@ -18,7 +19,9 @@ def fixation_predictor(
     corpus: str = typer.Option(
         ..., help="Reading corpus with total reading times (see `psymem corpora list`)."
     ),
-    data: Path = typer.Option(..., help="Folder with the corpus's files."),
+    data: Path = typer.Option(
+        ..., help="Folder with the corpus's files. reading-sample: bundled invented data for --corpus csv."
+    ),
     out: Path = OUT,
     levels: int = typer.Option(12, help="Levels to tell apart, a divisor of 12."),
     punctuation_level: int = typer.Option(0, help="Level of punctuation, 0 to 11 (released program: 1)."),
@@ -30,7 +33,7 @@ def fixation_predictor(
     epochs: int = typer.Option(50, help="Passes over the training sentences."),
     batch_sentences: int = typer.Option(32, help="Sentences per batch."),
     learning_rate: float = typer.Option(1e-3, help="Learning rate of Adam."),
-    seed: int = typer.Option(1, help="Decides the split, initial weights, order and dropout."),
+    seed: int = typer.Option(1, min=0, help="Decides the split, initial weights, order and dropout."),
     threads: int = THREADS,
     as_json: bool = typer.Option(False, "--json", help="Print the folder and the test errors as JSON."),
     quiet: bool = QUIET,
@@ -56,6 +59,7 @@ def fixation_predictor(
         embeddings=embeddings,
         seed=seed,
     )
+    data = folder_or_sample(data) if corpus == "csv" else data
     folder = train_fixation_predictor(CORPORA.load(corpus)(data), settings, out, threads=threads, quiet=quiet)
     if as_json:
         card = read_card(folder / CARD)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import typer
 
+from psymem.cli.corpus_options import folder_or_sample
 from psymem.cli.training import (
     AGAIN,
     ALSO_MINIMUM_COUNT,
@@ -105,14 +106,18 @@ def _command(family: str) -> Callable[..., None]:
         ),
         precision: str | None = typer.Option(None, help=f"auto, bf16 or fp32; {PRESET}: auto, fp32."),
         checkpoint_every: int = CHECKPOINT_EVERY,
-        seed: int = typer.Option(1, help="Decides initial weights, order and dropout."),
+        seed: int = typer.Option(1, min=0, help="Decides initial weights, order and dropout."),
         threads: int = THREADS,
         quiet: bool = QUIET,
     ) -> None:
+        if fixation_corpus == "csv" and fixation_data is not None:
+            fixation_data = folder_or_sample(fixation_data)
         given = dict(locals())
-        from psymem.train.gated_options import run_from_options
+        from psymem.train.gated_options import refuse_idle, run_from_options
 
-        typer.echo(str(run_from_options(family, {k: v for k, v in given.items() if k != "family"})))
+        options = {k: v for k, v in given.items() if k != "family"}
+        refuse_idle(family, options)
+        typer.echo(str(run_from_options(family, options)))
 
     command.__name__ = family.replace("-", "_")
     return command

@@ -26,9 +26,9 @@ LONGEST = typer.Option(64, "--longest", help="Tokens per sentence at most, sente
 BATCH_TOKENS = typer.Option(4096, "--batch-tokens", help="Inputs per batch, of all processes together.")
 VALIDATE_EVERY = typer.Option(1_000_000, "--validate-every", help="Tokens between validations.")
 CHECKPOINT_EVERY = typer.Option(500, "--checkpoint-every", help="Steps between checkpoints.")
-THREADS = typer.Option(0, "--threads", help="Processor threads; 0 leaves it to torch.")
+THREADS = typer.Option(0, "--threads", min=0, help="Processor threads; 0 leaves it to torch.")
 QUIET = typer.Option(False, "--quiet", help="No progress lines.")
-SEED = typer.Option(None, help="Decides initial weights, order and dropout.", show_default="1")
+SEED = typer.Option(None, min=0, help="Decides initial weights, order and dropout.", show_default="1")
 SEEDS = typer.Option(
     "",
     help="Train one instance for each of these seeds, such as 1-15 or 1-3,7, in OUT/1, OUT/2, ...; finished ones are "

@@ -115,6 +115,11 @@ def read(
     UnknownNameError
         If a column is missing.
     """
+    if not 0 < ms_per_unit < float("inf"):
+        raise DataError(
+            f"ms_per_unit={ms_per_unit:g} (--ms-per-unit) is not possible; it is what 1 in the table is in ms, such as 1000 "
+            "for seconds."
+        )
     chosen = Settings(dict(columns or {}), zero, averaged, keep, ms_per_unit)
     folder = Path(folder)
     paths = _tables(folder)

@@ -72,7 +72,7 @@ def word_durations(corpus: Corpus) -> pd.DataFrame:
             f"The corpus {corpus.name!r} has no total reading times, from which fixations are predicted; it has {have}."
         )
     reading = corpus.reading[[*KEY, "subject", MEASURE]].copy()
-    _check_durations(corpus.name, reading)
+    check_durations(corpus.name, reading)
     times = reading[MEASURE].fillna(0.0)
     reading["relative"] = times / times.mean()
     grouped = reading.groupby(KEY, as_index=False)["relative"].agg(["mean", "var", "size"])
@@ -84,13 +84,28 @@ def word_durations(corpus: Corpus) -> pd.DataFrame:
     return words
 
 
-def _check_durations(name: str, reading: pd.DataFrame) -> None:
-    """Refuse times that are no milliseconds of reading; negative ones never get as far as this."""
+def check_durations(name: str, reading: pd.DataFrame) -> None:
+    """Refuse total reading times that are no milliseconds; negative ones never get as far as this.
+
+    Parameters
+    ----------
+    name
+        Name of the corpus, for the message.
+    reading
+        READING with ``total_reading_time``.
+
+    Raises
+    ------
+    DataError
+        If the longest time is shorter than any fixation, or longer than a minute.
+    """
     longest = reading[MEASURE].max()
+    if np.isnan(longest):
+        raise DataError(f"No word of the corpus {name!r} has a total reading time: nobody fixated any.")
     if not longest >= SHORTEST_MS:
         raise DataError(
             f"The longest total reading time of the corpus {name!r} is {longest:g}; times in ms were expected. Are they "
-            "in seconds, or scaled?"
+            "in seconds, or scaled? --ms-per-unit 1000 reads seconds in a table of your own."
         )
     if longest > LONGEST_MS:
         row = reading.loc[reading[MEASURE].idxmax()]
@@ -172,6 +187,11 @@ def levelled_sentences(
     if words["level"].isna().all():
         raise DataError(
             f"No word of the corpus {corpus.name!r} has total reading times of {least_readers} reader(s) or more."
+        )
+    if not words["mean_duration"].std() > 0:
+        raise DataError(
+            f"All words of the corpus {corpus.name!r} have the same mean total reading time, so none can be told from "
+            "another by it."
         )
     words["tokens"] = split(words["word"].tolist())
     words = words.sort_values(KEY, kind="stable")

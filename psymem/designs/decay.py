@@ -7,6 +7,8 @@ import warnings
 import numpy as np
 import pandas as pd
 
+from psymem.designs.fixation_intervals import FEWEST_TEXTS
+
 DRAWS = 1000
 LEVELS = (2.5, 97.5)
 
@@ -28,7 +30,7 @@ def decay_table(curves: np.ndarray, text_of_word: np.ndarray, seed: int) -> pd.D
     pandas.DataFrame
         ``distance_words``, then for ``retention`` and ``share`` the median over words, its quartiles (``_q25``,
         ``_q75``: between them lies the middle half of the words) and the 95% interval of the median when texts are
-        drawn anew (``_ci_low``, ``_ci_high``; NaN with fewer than two texts), ``n_words`` and ``n_texts``.
+        drawn anew (``_ci_low``, ``_ci_high``; NaN where fewer than ten texts reach so far), ``n_words`` and ``n_texts``.
         Distances that no word reaches are left out.
     """
     known = np.isfinite(curves[..., 0])
@@ -51,7 +53,7 @@ def _summary(name: str, values: np.ndarray, text: np.ndarray, times: np.ndarray)
     """Median, quartiles and interval of one quantity at one distance."""
     low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
     interval = (np.nan, np.nan)
-    if len(np.unique(text)) > 1:
+    if len(np.unique(text)) >= FEWEST_TEXTS:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # draws without any text that reaches so far
             interval = tuple(np.nanpercentile(resampled_medians(values, text, times), LEVELS))

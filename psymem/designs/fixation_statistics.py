@@ -23,6 +23,8 @@ RARE_COLUMNS = (
     "model", "instance_of", "causal", "words", "source", "unit", "n_low", "n_high", "mean_low", "mean_high", "difference",
     "difference_sd", "ci_low", "ci_high", "interval", "n_unknown", "mean_unknown",
 )  # fmt: skip
+ROUNDING = 1e-12
+"""Variance, relative to the squared mean, that values which are all alike can seem to have."""
 
 
 # spread ----------------------------------------------------------------------------------------------------
@@ -79,10 +81,12 @@ def _variances(sums: np.ndarray, relative: bool) -> tuple[np.ndarray, ...]:
     """Mean and variance of the model's values and of people's."""
     n = sums[..., 0]
     found = []
-    for first in (1, 3):
-        mean = sums[..., first] / n
-        variance = (sums[..., first + 1] / n - mean**2) * n / (n - 1)
-        found += [mean, variance / mean**2 if relative else variance]
+    with np.errstate(invalid="ignore", divide="ignore"):  # one word has no variance
+        for first in (1, 3):
+            mean = sums[..., first] / n
+            variance = (sums[..., first + 1] / n - mean**2) * n / (n - 1)
+            variance = np.where(variance < ROUNDING * mean**2, 0.0, variance)
+            found += [mean, variance / mean**2 if relative else variance]
     return tuple(found)
 
 
@@ -96,7 +100,7 @@ def _plain_ratio(sums: np.ndarray) -> np.ndarray:
 
 def _ratio(values: tuple[np.ndarray, ...]) -> np.ndarray:
     with np.errstate(invalid="ignore", divide="ignore"):
-        return values[1] / values[3]
+        return np.where(values[3] > 0, values[1] / values[3], np.nan)
 
 
 # words of low frequency ------------------------------------------------------------------------------------

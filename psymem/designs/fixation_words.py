@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from psymem.data.corpus import SCALED, Corpus
+from psymem.data.fixation_levels import LEVELS, check_durations
 from psymem.data.predictors import with_values
 from psymem.designs.model_measures import families
 from psymem.errors import DataError
@@ -74,11 +75,13 @@ def human_times(corpus: Corpus, unread: str = "left-out") -> HumanTimes:
     Raises
     ------
     DataError
-        If the corpus has no total reading times, or no word has one.
+        If the corpus has no total reading times, no word has one, or they cannot be in ms.
     """
     if unread not in UNREAD:
         raise DataError(f"unread={unread!r} is not known; expected {' or '.join(UNREAD)}.")
     response = response_of(corpus)
+    if response == TIME and corpus.reading[TIME].notna().any():
+        check_durations(corpus.name, corpus.reading)
     rows = corpus.reading[[*TEXT_KEY, "word", response]]
     if unread == "zero":
         rows = rows.assign(**{response: rows[response].fillna(0.0)})
@@ -159,6 +162,13 @@ def _values(scores: pd.DataFrame, column: str) -> pd.DataFrame:
     defaults = {"oov": False, "causal": True, LEVEL: np.nan, SURPRISAL: np.nan}
     absent = {name: value for name, value in defaults.items() if name not in scores}
     chosen = scores.assign(**absent)
+    wrong = chosen[(chosen[column] < 0) | (chosen[column] > LEVELS)]
+    if len(wrong):
+        row = wrong.iloc[0]
+        raise DataError(
+            f"The scores of {row['model']} have a {column} of {row[column]:g} at text {row['text_id']}, word "
+            f"{row['word_id']}; a model fixation is a number of {UNITS[column]} from 0 to {LEVELS}."
+        )
     keep = [*TEXT_KEY, "word", "oov", "causal", LEVEL, SURPRISAL]
     return chosen[keep].assign(fixation=chosen[column].astype(float)).reset_index(drop=True)
 

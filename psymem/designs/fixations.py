@@ -26,7 +26,7 @@ from psymem.designs.fixation_words import FIXATION_COLUMNS, human_times, model_w
 from psymem.designs.model_measures import families, read_scores
 from psymem.designs.study_scores import Models
 from psymem.designs.study_settings import StudySettings
-from psymem.errors import DataError, FitError
+from psymem.errors import DataError, FitError, FormulaError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,6 +65,14 @@ class FixationSettings:
     study: StudySettings = field(default_factory=StudySettings)
     resamples: int = RESAMPLES
     seed: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse values that mean nothing."""
+        if self.rare_below != self.rare_below:
+            raise DataError("rare_below is no number; it is a Zipf frequency such as 4.")
+        for name, least in (("n_sentences", 1), ("resamples", 1), ("seed", 0)):
+            if getattr(self, name) < least:
+                raise DataError(f"{name} is {getattr(self, name)}; it is a whole number of at least {least}.")
 
 
 @dataclass(frozen=True)
@@ -208,6 +216,8 @@ def _fits(
     study = replace(settings.study, response=response_of(corpus), folds=0)
     try:
         return fixation_fits(corpus, scores, study, others=others, progress=progress)
+    except FormulaError:  # somebody wrote it, and waits for it
+        raise
     except (DataError, FitError) as error:  # the other comparisons stand on their own
         return nothing_fitted(str(error))
 

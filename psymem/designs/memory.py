@@ -18,6 +18,7 @@ import pandas as pd
 from psymem.backends.base import Backend
 from psymem.backends.load import load_backends
 from psymem.designs.decay import decay_table
+from psymem.designs.fixation_intervals import FEWEST_TEXTS
 from psymem.designs.memory_reading import Progress, Reading, kind_of, read_texts
 from psymem.designs.results_folder import drawn, write_results
 from psymem.errors import DataError, MeasureError
@@ -122,8 +123,13 @@ def memory_decay(
         raise MeasureError(f"unit={unit!r} is not known; expected one of {', '.join(UNITS)}.")
     texts = _texts(check(words, WORDS), unit)
     pictured = _pictured(texts, heatmap)
-    kinds = [kind_of(b) for b in load_backends(models, **settings)]  # before a setting is refused
+    if isinstance(models, (str, Path, Backend)):
+        models = [models]
+    models = list(dict.fromkeys(models))
+    for backend in load_backends(models, **settings):
+        kind_of(backend)  # before a setting is refused
     backends = _reading(models, unit, settings)
+    kinds = [kind_of(b) for b in backends]
     read = [
         read_texts(backend, kind, texts, longest, pictured, progress)
         for backend, kind in zip(backends, kinds, strict=True)
@@ -143,7 +149,7 @@ def memory_decay(
             "models": [b.provenance() for b in backends],
             "unit": unit,
             "seed": seed,
-            "interval": "of the median: 95%, percentile bootstrap over texts",
+            "interval": f"of the median: 95%, percentile bootstrap over texts; none below {FEWEST_TEXTS} texts",
             "half_life_words": "depends on the words that follow",
         },
     )
@@ -167,16 +173,13 @@ def _pictured(texts: list[pd.DataFrame], heatmap: str | None) -> int | None:
     return names.index(heatmap)
 
 
-def _reading(
-    models: str | Path | Backend | Sequence[str | Path | Backend], unit: str, settings: dict[str, Any]
-) -> list[Backend]:
+def _reading(models: Sequence[str | Path | Backend], unit: str, settings: dict[str, Any]) -> list[Backend]:
     """Load models so that they read such units from an empty memory; the toy model reads what it is given."""
-    given = [models] if isinstance(models, (str, Path, Backend)) else models
-    return [
-        backend
-        for model in given
-        for backend in load_backends(model, **settings, **({} if model == "toy" else {"context": unit}))
-    ]
+    found: dict[str, Backend] = {}
+    for model in models:
+        more = {} if model == "toy" else {"context": unit}
+        found |= {b.name: b for b in load_backends(model, **settings, **more) if b.name not in found}
+    return list(found.values())
 
 
 def _summary(read: Reading, curve: pd.DataFrame, n_texts: int) -> dict[str, Any]:
@@ -190,6 +193,7 @@ def _summary(read: Reading, curve: pd.DataFrame, n_texts: int) -> dict[str, Any]
         "n_cells": read.facts["n_cells"],
         "n_texts": n_texts,
         "n_words": len(read.words),
+        "n_unknown_words": int(read.words["oov"].sum()),
         "half_life_median_words": middle if np.isfinite(middle) else np.nan,
         "half_life_unknown_percent": 100.0 * float(np.isinf(lives).mean()),
         "span_mean_words": float(read.words[span].mean()),

@@ -25,6 +25,7 @@ from psymem.measures.memory_response_linearised import (
     linearised_lengths,
     recurrence_size,
 )
+from psymem.scoring import unknown_words
 from psymem.trace import Trace
 
 WORDS_AT_ONCE = 2_000
@@ -100,7 +101,8 @@ def read_texts(
         curves.append(by_distance(lengths, longest))
         lives.append(half_lives(lengths))
         values = {c: v for m in kind.measures for c, v in m(trace, frame).items()}
-        tables.append(frame.assign(model=backend.name, response=kind.name, **values))
+        about = {"model": backend.name, "response": kind.name, "oov": unknown_words(trace, len(frame))}
+        tables.append(frame.assign(**about, **values))
         if number == pictured:
             pairs = _pairs(frame, lengths).assign(model=backend.name, response=kind.name)
         if not facts:

@@ -17,6 +17,9 @@ from psymem.tables import TEXT_KEY
 
 NOT_MEASURES = ("text_id", "sentence_id", "word_id", "word", "model", "oov", "item", "condition", "position")
 """Numeric columns of a table of scores that are no measures."""
+FLAGS = ("oov", "causal")
+"""Columns of True and False that a table of scores keeps: words that a model does not know, values that look at later
+words where ``causal`` is False."""
 EXTERNAL = "external scores; psymem cannot tell whether they look at later words"
 
 
@@ -50,6 +53,8 @@ class Predictor:
 def read_scores(path: str | Path, words: pd.DataFrame) -> pd.DataFrame:
     """Read a table of scores made elsewhere: ``text_id, word_id, word``, measures, and ``model`` if it has several.
 
+    The columns ``oov`` and ``causal``, as `psymem score` writes them, are kept where they are there.
+
     Raises
     ------
     DataError
@@ -75,7 +80,9 @@ def read_scores(path: str | Path, words: pd.DataFrame) -> pd.DataFrame:
     frame = frame.reset_index(drop=True)
     for name, own in frame.groupby("model", sort=False):
         with_values(words, own, measures, f"{path} ({name})")
-    return frame[[*TEXT_KEY, "word", "model", *measures]]
+    flags = {c: frame[c].astype(str) for c in FLAGS if c in frame}
+    flags = {c: v.eq("True") for c, v in flags.items() if v.isin(("True", "False")).all()}
+    return frame[[*TEXT_KEY, "word", "model", *measures]].assign(**flags)
 
 
 def _refuse_numbers(frame: pd.DataFrame, column: str, path: Path, kind: str) -> None:

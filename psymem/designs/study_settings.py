@@ -124,6 +124,15 @@ class StudySettings:
             raise DataError(f"spillover is {self.spillover}; it is a number of words from 0 to 10.")
         if self.folds == 1 or self.folds < 0:
             raise DataError(f"folds is {self.folds}; it is 0 (no cross-validation) or at least 2.")
+        low = 0.0 if self.shortest is None else self.shortest
+        high = float("inf") if self.longest is None else self.longest
+        if not low < high:
+            raise DataError(
+                f"shortest is {low:g} and longest {high:g}, which no duration in ms can fulfil; the "
+                "shortest has to be below the longest."
+            )
+        if self.seed < 0:
+            raise DataError(f"seed is {self.seed}; it is a whole number of at least 0.")
         if not 0 < self.alpha < 1:
             raise DataError(f"alpha is {self.alpha}; it lies between 0 and 1, as in 0.05.")
 

@@ -49,8 +49,8 @@ class GatedSettings:
         :class:`~psymem.models.fixation_predictor.DurationScale`.
     sharpness
         s of the soft gate.
-    fixed_predictor_width
-        q of a fixed predictor.
+    fixed_predictor_width, fixed_predictor_embedding_width
+        q of a fixed predictor, and the width of its own word vectors.
     time_steps
         T_s of the ELSTM.
     reset_after
@@ -76,6 +76,7 @@ class GatedSettings:
     normalisation: str = "running"
     sharpness: float = 4.0
     fixed_predictor_width: int = 100
+    fixed_predictor_embedding_width: int = 100
     time_steps: int = 3
     reset_after: bool = True
     forget_bias: float | None = None

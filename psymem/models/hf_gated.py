@@ -35,6 +35,7 @@ class GatedConfig(PreTrainedConfig):
         normalisation: str = "running",
         sharpness: float = 4.0,
         fixed_predictor_width: int = 100,
+        fixed_predictor_embedding_width: int = 100,
         time_steps: int = 3,
         reset_after: bool = True,
         forget_bias: float | None = None,
@@ -52,6 +53,7 @@ class GatedConfig(PreTrainedConfig):
         self.family, self.components, self.num_hidden_layers = family, components, num_hidden_layers
         self.durations, self.spec, self.normalisation = durations, spec, normalisation
         self.sharpness, self.fixed_predictor_width = sharpness, fixed_predictor_width
+        self.fixed_predictor_embedding_width = fixed_predictor_embedding_width
         self.time_steps, self.reset_after, self.forget_bias = time_steps, reset_after, forget_bias
         self.embedding_dropout, self.dropout = embedding_dropout, dropout
         self.unpredictable_ids = list(unpredictable_ids)

@@ -125,7 +125,10 @@ class GatedLanguageModel(nn.Module):
             self.scale = DurationScale(s.normalisation)
         elif s.guided and s.durations == "fixed":
             self.fixed_predictor = FixedFixationPredictor(
-                s.vocabulary_size, width=s.fixed_predictor_width, boundary_ids=(s.bos_id, s.eos_id)
+                s.vocabulary_size,
+                width=s.fixed_predictor_width,
+                embedding_width=s.fixed_predictor_embedding_width,
+                boundary_ids=(s.bos_id, s.eos_id),
             ).requires_grad_(False)
         elif s.guided and s.durations == "by-word":
             self.register_buffer("level_of_word", torch.full((s.vocabulary_size,), float(LEVELS - 1)))

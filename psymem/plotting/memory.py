@@ -37,7 +37,7 @@ def decay_figure(decay: pd.DataFrame) -> Figure:
     from matplotlib.figure import Figure
 
     with paper_style():
-        figure = Figure(figsize=(FULL_WIDTH, 2.75), layout="constrained")
+        figure = Figure(figsize=(FULL_WIDTH, 2.95), layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.subplots(1, 2)
         for ax, quantity in zip(axes, PANELS, strict=True):
@@ -49,7 +49,17 @@ def decay_figure(decay: pd.DataFrame) -> Figure:
         handles, labels = axes[0].get_legend_handles_labels()
         columns = 4 if max(map(len, labels)) < 24 else 2
         figure.legend(handles, labels, loc="outside upper center", ncols=columns, frameon=False)
+        figure.text(0.01, 0.01, _what_is_drawn(decay), fontsize=7, va="bottom", color="0.25")
+        figure.get_layout_engine().set(rect=(0, 0.07, 1, 0.93))  # type: ignore[union-attr, call-arg]
     return figure
+
+
+def _what_is_drawn(decay: pd.DataFrame) -> str:
+    """Name lines, bands and bars."""
+    bars = "bars: 95% interval of the median, bootstrap over texts"
+    if decay[["retention_ci_low", "share_ci_low"]].isna().all(axis=None):
+        bars = "no intervals: too few texts"
+    return f"Lines: medians over words; bands: the middle half of the words; {bars}."
 
 
 def _positive(values: pd.Series) -> pd.Series:

@@ -10,11 +10,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_model, save_model
 
 from psymem.errors import TrainingError
@@ -37,10 +41,7 @@ def save(
 ) -> None:
     """Write ``checkpoints/step-N`` and delete all but the newest two."""
     if not all(bool(torch.isfinite(p).all()) for p in task.parameters()):
-        raise TrainingError(
-            f"The weights are not finite after step {at.step}. The last good checkpoint is in {out / 'checkpoints'}; "
-            "lower --learning-rate or --clip."
-        )
+        raise TrainingError(f"The weights are not finite after step {at.step}. {what_is_left(out)}")
     folder = out / "checkpoints"
     target = folder / f"step-{at.step:08d}"
     partial = folder / f".partial-{os.getpid()}"
@@ -62,6 +63,13 @@ def save(
         shutil.rmtree(old, ignore_errors=True)
 
 
+def what_is_left(out: Path) -> str:
+    """Say where the last good checkpoint of a run that came to grief is, and what to do."""
+    found = sorted((out / "checkpoints").glob("step-*"))
+    kept = f"The last good checkpoint is {found[-1]}." if found else "No checkpoint had been written yet."
+    return f"{kept} Lower --learning-rate, and give another --out."
+
+
 def save_best(out: Path, task: Any) -> None:
     """Write the weights with the lowest held-out surprisal so far."""
     write_atomically(out / "best.safetensors", lambda p: save_model(task, str(p)))
@@ -69,7 +77,9 @@ def save_best(out: Path, task: Any) -> None:
 
 def load_best(out: Path, task: Any) -> None:
     """Load the weights with the lowest held-out surprisal into `task`."""
-    load_model(task, str(out / "best.safetensors"))
+    best = out / "best.safetensors"
+    with _readable(best, f"Delete {out / 'checkpoints'} to train again from the start."):
+        load_model(task, str(best))
 
 
 def resume(
@@ -91,8 +101,9 @@ def resume(
     if found is None:
         return False
     folder, content = found
-    load_model(task, str(folder / "weights.safetensors"))
-    optimizer.load_state_dict(torch.load(folder / "optimizer.pt", weights_only=True))
+    with _readable(folder, _without(folder)):
+        load_model(task, str(folder / "weights.safetensors"))
+        optimizer.load_state_dict(torch.load(folder / "optimizer.pt", weights_only=True))
     schedule.load(content["schedule"])
     for name, value in content["position"].items():
         setattr(at, name, float("inf") if value is None else value)
@@ -110,14 +121,45 @@ def newest(out: Path, fingerprint: dict[str, Any]) -> tuple[Path, dict[str, Any]
     found = sorted((out / "checkpoints").glob("step-*"))
     if not found:
         return None
-    content = json.loads((found[-1] / "position.json").read_text(encoding="utf-8"))
-    ours, theirs = json.loads(json.dumps(fingerprint, default=str)), content["fingerprint"]
+    with _readable(found[-1], _without(found[-1])):
+        content = json.loads((found[-1] / "position.json").read_text(encoding="utf-8"))
+        theirs = content["fingerprint"]
+    ours = json.loads(json.dumps(fingerprint, default=str))
     if ours != theirs:
         raise TrainingError(
             f"{out} holds a run with other settings ({'; '.join(_differences(theirs, ours))}). "
             "Give the same settings to resume it, or another --out."
         )
     return found[-1], content
+
+
+@contextmanager
+def _readable(what: Path, advice: str) -> Iterator[None]:
+    """Turn the many errors of reading damaged files into one that says what to do."""
+    try:
+        yield
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        RuntimeError,
+        EOFError,
+        UnpicklingError,
+        SafetensorError,
+    ) as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise TrainingError(f"{what} is damaged and cannot be read ({reason}). {advice}") from error
+
+
+def _without(folder: Path) -> str:
+    """What to do about a damaged checkpoint."""
+    others = sorted(p for p in folder.parent.glob("step-*") if p < folder)
+    return (
+        f"Delete it to go on from {others[-1].name}."
+        if others
+        else "Delete it to train again from the start."
+    )
 
 
 def _differences(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> list[str]:
@@ -129,8 +171,3 @@ def _differences(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> 
         elif a != b:
             found.append(f"{prefix}{key}: {a} then, {b} now")
     return found
-
-
-def same(stamp: Path, facts: dict[str, Any]) -> bool:
-    """Whether the JSON file `stamp` holds exactly `facts`."""
-    return bool(json.loads(stamp.read_text(encoding="utf-8")) == json.loads(json.dumps(facts, default=str)))

@@ -63,6 +63,10 @@ class PredictorSettings:
                 )
         if not 0 < self.test_share < 1:
             raise TrainingError(f"--test-share has to be between 0 and 1, not {self.test_share}.")
+        if not 0 <= self.dropout < 1:
+            raise TrainingError(f"--dropout has to be from 0 to below 1, not {self.dropout}.")
+        if self.seed < 0:
+            raise TrainingError(f"--seed has to be at least 0, not {self.seed}.")
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,7 @@ def settings_for(objective: GatedObjective, vocabulary_size: int) -> GatedSettin
         spec=objective.gate,
         normalisation=objective.duration_normalisation,
         fixed_predictor_width=fixed.network.hidden.in_features if fixed else 100,
+        fixed_predictor_embedding_width=fixed.embedding.embedding_dim if fixed else 100,
         embedding_dropout=objective.embedding_dropout,
         dropout=objective.layer_dropout,
         bos_id=EOS_ID if objective.batching == "stream" else BOS_ID,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -187,7 +188,7 @@ class GatedObjective:
             raise TrainingError(
                 "--fixations fixed and --predictor DIR (from `psymem train fixation-predictor`) go together."
             )
-        if self.fixation_weight < 0:
+        if not 0 <= self.fixation_weight < math.inf:
             raise TrainingError(f"--fixation-weight has to be at least 0, not {self.fixation_weight}.")
         if self.fixation_weight and not (gated and self.fixations == "adaptive"):
             raise TrainingError(

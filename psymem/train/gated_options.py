@@ -72,6 +72,41 @@ def run_from_options(family: str, options: Mapping[str, Any]) -> Path:
     )
 
 
+ONLY_FGP: dict[str, str | None] = {"components": None}
+ONLY_GUIDED: dict[str, str | None] = {
+    "fixations": "adaptive", "predictor": None, "duration_normalisation": "running", "gate": "paper",
+    "fixation_corpus": "",
+}  # fmt: skip
+"""Options that mean nothing to other families, as they are where they are not given."""
+
+
+def refuse_idle(family: str, options: Mapping[str, Any]) -> None:
+    """Refuse options that would have no effect, where they were given for this family alone.
+
+    Raises
+    ------
+    TrainingError
+        If there is one; its giver expects an effect.
+    """
+    idle = {} if family.startswith("fgp") else ONLY_FGP
+    idle = idle | ({} if family in GATED_FAMILIES else ONLY_GUIDED)
+    for name, default in idle.items():
+        if options.get(name, default) != default:
+            whose = (
+                "fgp-rnn and fgp-lstm"
+                if name in ONLY_FGP
+                else f"{', '.join(GATED_FAMILIES[:-1])} and {GATED_FAMILIES[-1]}"
+            )
+            raise TrainingError(
+                f"--{name.replace('_', '-')} {options[name]} was given, but {family} has no use for it; only {whose} have. "
+                "Leave it out."
+            )
+    if options["max_tokens"] and options.get("epochs") is not None:
+        raise TrainingError(
+            f"Give either --max-tokens or --epochs; given were {options['max_tokens']} and {options['epochs']}."
+        )
+
+
 def with_preset(family: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Fill in what the preset decides; raises TrainingError if there is no such preset."""
     if options["preset"] not in PRESETS:

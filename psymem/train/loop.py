@@ -23,6 +23,9 @@ from psymem.train.batching import Batch
 from psymem.train.progress import Progress
 from psymem.train.schedule import PlateauSchedule, Schedule, make_schedule
 
+MOST_NATS = 700.0
+"""Mean surprisal above which a network is beyond use; the perplexity of more is no number."""
+
 
 class Task(Protocol):
     """What the loop needs of a model and its data; a torch module whose parameters are trained.
@@ -92,13 +95,19 @@ class LoopSettings:
         """Refuse settings that cannot work, in words."""
         if self.optimizer not in ("adam", "sgd"):
             raise TrainingError(f"--optimizer {self.optimizer!r} is not known; expected adam or sgd.")
-        for name in ("max_tokens", "validate_every", "checkpoint_every", "log_every"):
-            if getattr(self, name) < 1:
-                raise TrainingError(
-                    f"--{name.replace('_', '-')} has to be at least 1, not {getattr(self, name)}."
-                )
-        if not self.learning_rate > 0:
-            raise TrainingError(f"--learning-rate has to be above 0, not {self.learning_rate}.")
+        least = {"max_tokens": 1, "validate_every": 1, "checkpoint_every": 1, "log_every": 1}
+        least |= {"stop_after": 1, "warmup_steps": 0, "seed": 0}
+        for name, bound in least.items():
+            if getattr(self, name) < bound:
+                raise TrainingError(f"{_option(name)} has to be at least {bound}, not {getattr(self, name)}.")
+        if not 0 < self.learning_rate < math.inf:
+            raise TrainingError(f"--learning-rate has to be above 0 and finite, not {self.learning_rate}.")
+        if not self.clip > 0:  # a negative bound turns the gradient around
+            raise TrainingError(f"--clip has to be above 0 (inf for no bound), not {self.clip}.")
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
 
 
 @dataclass
@@ -196,7 +205,7 @@ class _Run:
         if not math.isfinite(sums[0]):
             raise TrainingError(
                 f"The loss is not finite at step {at.step} (epoch {at.epoch}, batch {at.batch}). "
-                f"The last good checkpoint is in {self.out / 'checkpoints'}; lower --learning-rate or --clip."
+                f"{checkpointing.what_is_left(self.out)}"
             )
         self.optimizer.zero_grad(set_to_none=True)
         (loss * batch.share).backward()
@@ -227,6 +236,11 @@ class _Run:
     def _validate(self) -> None:
         at = self.position
         nats = processes.by_main(self.task.validate)
+        if not nats < MOST_NATS:
+            raise TrainingError(
+                f"After step {at.step} the held-out loss is {nats:.4g}: training has diverged. "
+                f"{checkpointing.what_is_left(self.out)}"
+            )
         if nats < at.best_nats:
             at.best_nats, at.validations_without_gain = nats, 0
             processes.by_main(lambda: checkpointing.save_best(self.out, self.task))

@@ -13,10 +13,9 @@ from psymem import checkpoints
 from psymem.errors import CheckpointError, TrainingError
 from psymem.models.word_tokenizer import SPECIAL_TOKENS
 from psymem.train.corpus import EncodedText
-from psymem.train.run import DataSettings, plain_settings, prepare, read_corpus
+from psymem.train.encoded_text import CORPUS, STAMP, read_encoded, stored_facts
+from psymem.train.run import DataSettings, plain_settings, prepare
 from psymem.train.vocabulary import VocabularyRule, choose_vocabulary
-
-STAMP, CORPUS = "data.json", "corpus.npz"
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,8 @@ def tokenizer_of(model: str) -> Tokenizer:
 
 def _from_cache(data: DataSettings, folder: Path, given: Tokenizer | None, name: str) -> Prepared:
     """Read a folder's text; what was asked for has to agree with it."""
-    stored = json.loads((folder / STAMP).read_text(encoding="utf-8"))
+    stored = stored_facts(folder)
+    assert stored is not None
     made_of = _settings(stored)
     if data.text:
         asked, stored = (json.loads(json.dumps(plain_settings(d), default=str)) for d in (data, made_of))
@@ -112,14 +112,14 @@ def _from_cache(data: DataSettings, folder: Path, given: Tokenizer | None, name:
             )
     if not ((folder / CORPUS).exists() and (folder / checkpoints.TOKENIZER).exists()):
         raise TrainingError(f"{folder} lacks the encoded text that {STAMP} speaks of; name another folder.")
-    tokenizer = Tokenizer.from_file(str(folder / checkpoints.TOKENIZER))
+    tokenizer, texts = read_encoded(folder)
     if given is not None and given.get_vocab() != tokenizer.get_vocab():
         raise TrainingError(
             f"The text in {folder} has another vocabulary ({tokenizer.get_vocab_size()} words) than {name} "
             f"({given.get_vocab_size()}); name another --corpus-cache, or leave --vocabulary-from out."
         )
     made_of = replace(made_of, held_out_tokens=data.held_out_tokens)
-    return Prepared(tokenizer, _untagged(read_corpus(folder / CORPUS)), made_of)
+    return Prepared(tokenizer, _untagged(texts), made_of)
 
 
 def _settings(stored: dict[str, Any]) -> DataSettings:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import time
 from collections.abc import Callable
@@ -19,17 +20,16 @@ from tokenizers import Tokenizer
 
 from psymem.errors import TrainingError
 from psymem.models.storage import save_checkpoint
-from psymem.outputs import write_atomically, write_json
 from psymem.train import checkpointing, processes
 from psymem.train.cbr_rnn import CueBasedRNNTask, ObjectiveSettings, card_of
 from psymem.train.corpus import EncodedText, choose_tags, encode_files, encode_tagged, read_tagged
+from psymem.train.encoded_text import CORPUS, read_encoded, stored_facts, write_encoded
 from psymem.train.evaluation import held_out_surprisal, supertag_accuracy
 from psymem.train.loop import LoopSettings, Position, train_to_best, whole_fingerprint
 from psymem.train.progress import Progress
 from psymem.train.text import text_files
 from psymem.train.vocabulary import VocabularyRule, choose_vocabulary
 
-PARTS = ("plain", "tagged", "validation", "tagged_validation")
 MODEL = "model"
 """Folder of a finished run's checkpoint directory, inside that of the run."""
 
@@ -174,12 +174,11 @@ def _prepare(
     choose: Callable[[list[Path], VocabularyRule], Tokenizer],
     kind: str,
 ) -> Prepared:
-    stamp, tokenizer_file, corpus_file = out / "data.json", out / "tokenizer.json", out / "corpus.npz"
     tagged = [s for path in data.tagged for s in read_tagged(Path(path))]
     tags = choose_tags(tagged)
     facts = {**plain_settings(data), "seed": seed, **({"kind": kind} if kind else {})}
-    if stamp.exists() and checkpointing.same(stamp, facts) and corpus_file.exists():
-        return Tokenizer.from_file(str(tokenizer_file)), read_corpus(corpus_file), tags
+    if (out / CORPUS).exists() and stored_facts(out) == json.loads(json.dumps(facts, default=str)):
+        return (*read_encoded(out), tags)
     files = text_files(list(data.text))
     rule = replace(data.vocabulary, also_from=tuple(text_files(list(data.vocabulary.also_from))))
     tokenizer = choose(files, rule)
@@ -190,6 +189,10 @@ def _prepare(
         raise TrainingError(f"There is no sentence in {', '.join(map(str, data.text))}.")
     if data.held_out:
         texts["validation"] = encode_files(text_files(list(data.held_out)), tokenizer, longest)
+        if not len(texts["validation"]):
+            raise TrainingError(
+                f"There is no sentence in {', '.join(map(str, data.held_out))}; give --held-out text, or leave it out."
+            )
     else:
         texts["plain"], texts["validation"] = _split(texts["plain"], data.held_out_share, rng)
     if data.again:
@@ -199,9 +202,8 @@ def _prepare(
     if tagged:
         encoded = encode_tagged(tagged, tags, tokenizer, longest)
         texts["tagged"], texts["tagged_validation"] = _split(encoded, TAGGED_HELD_OUT, rng)
-    write_atomically(tokenizer_file, lambda p: tokenizer.save(str(p)))
-    write_atomically(corpus_file, lambda p: _write_corpus(p, texts))
-    write_json(stamp, facts)
+    read = text_files([*data.text, *data.again, *data.held_out, *data.vocabulary.also_from])
+    write_encoded(out, tokenizer, texts, facts, files=[*read, *map(Path, data.tagged)])
     return tokenizer, texts, tags
 
 
@@ -220,31 +222,6 @@ def sample(text: EncodedText, tokens: int) -> EncodedText:
     order = np.random.default_rng(13).permutation(len(text))
     within = np.cumsum(text.lengths[order]) <= tokens
     return text.take(np.sort(order[: max(1, int(within.sum()))]))
-
-
-def _write_corpus(path: Path, texts: dict[str, EncodedText]) -> None:
-    arrays: dict[str, np.ndarray] = {}
-    for name, text in texts.items():
-        arrays |= {f"{name}.ids": text.ids, f"{name}.starts": text.starts, f"{name}.complete": text.complete}
-        if text.tags is not None:
-            arrays[f"{name}.tags"] = text.tags
-    with path.open("wb") as file:
-        np.savez(file, allow_pickle=False, **arrays)
-
-
-def read_corpus(path: Path) -> dict[str, EncodedText]:
-    """Read the encoded text that a run has left, part by part."""
-    with np.load(path, allow_pickle=False) as z:
-        return {
-            name: EncodedText(
-                z[f"{name}.ids"],
-                z[f"{name}.starts"],
-                z[f"{name}.complete"],
-                z.get(f"{name}.tags"),
-            )
-            for name in PARTS
-            if f"{name}.ids" in z
-        }
 
 
 def facts_of(
@@ -277,6 +254,7 @@ def finished_earlier(out: Path, fingerprint: dict[str, Any], loop: LoopSettings,
     TrainingError
         If `out` holds a run with other settings.
     """
+    stored_facts(out)  # refuses text that has changed
     found = checkpointing.newest(out, whole_fingerprint(fingerprint, loop))
     if found is None or not found[1]["position"]["finished"] or not (out / MODEL).exists():
         return False

@@ -188,6 +188,7 @@ def _reader(tokenizer: Tokenizer, settings: SentimentSettings) -> GatedLanguageM
             embedding_width=settings.embedding_width,
             durations=DURATIONS[settings.fixations],
             fixed_predictor_width=fixed.network.network.hidden.in_features if fixed else 100,
+            fixed_predictor_embedding_width=fixed.network.embedding.embedding_dim if fixed else 100,
         )
     )
     if fixed is not None:

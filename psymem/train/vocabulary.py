@@ -63,8 +63,11 @@ def choose_vocabulary(files: list[Path], rule: VocabularyRule) -> Tokenizer:
         words += frequent_types(list(rule.also_from), UNLIMITED, rule.also_minimum_count)
     words = list(dict.fromkeys(words))
     if not words:
+        where = ", ".join(map(str, files))
+        if not frequent_types(files, 1, 1):
+            raise TrainingError(f"There is no word in {where}; give text to train on.")
         raise TrainingError(
-            f"No word occurs at least {rule.minimum_count} times in {', '.join(map(str, files))}; lower --minimum-count."
+            f"No word occurs at least {rule.minimum_count} times in {where}; lower --minimum-count."
         )
     return build_tokenizer(words)
 

@@ -32,7 +32,7 @@ def text(tmp_path):
 def test_a_text_gives_tables_and_figures(text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     printed = run("--model", "toy", "--text", text, "--heatmap", "2")
-    assert "Memory of 14 words in 2 texts (medians over words)" in printed
+    assert "Memory of 14 words in 2 texts (medians over words; the span is a mean)" in printed
     assert "Tables and figures: results/memory/toy-on-story" in printed
     folder = tmp_path / "results" / "memory" / "toy-on-story"
     assert len(pd.read_csv(folder / "words.csv")) == 14
@@ -85,3 +85,18 @@ def test_wrong_options_are_explained(given, message, tmp_path):
         run("find-a", *given, "--out", tmp_path / "o")
     assert str(caught.value) == message
     assert not (tmp_path / "o").exists()
+
+
+def test_a_place_that_cannot_be_written_is_noticed_before_models_read(text, monkeypatch):
+    monkeypatch.setattr("psymem.designs.memory.memory_decay", lambda *a, **k: pytest.fail("read in vain"))
+    with pytest.raises(PsymemError) as caught:
+        run("--model", "toy", "--text", text, "--out", text)
+    assert str(caught.value) == (
+        f"Cannot write results into {text}: it is not a folder. Choose another folder with --out."
+    )
+
+
+def test_so_is_it_before_networks_are_trained(text, monkeypatch):
+    monkeypatch.setattr("psymem.designs.find_a.find_a", lambda *a, **k: pytest.fail("trained in vain"))
+    with pytest.raises(PsymemError, match=r"^Cannot write results into .*: it is not a folder\."):
+        run("find-a", "--out", text)

@@ -262,3 +262,11 @@ def test_total_reading_times_of_geco_readers(shared, tmp_path):
     assert corpus.reading["total_reading_time"].sum() == sum(
         pd.read_csv(f, keep_default_na=False)["TRT"].sum() for f in files
     )
+
+
+@pytest.mark.parametrize("given", [0.0, -1.0, float("nan")])
+def test_a_unit_that_is_none(table, given):
+    assert refused(table(), ms_per_unit=given) == (
+        f"ms_per_unit={given:g} (--ms-per-unit) is not possible; it is what 1 in the table is in ms, such as 1000 for "
+        "seconds."
+    )

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from psymem.designs.decay import decay_table, resampled_medians
 
 
 def test_quantiles_and_counts_are_numpys(rng):
-    text = np.repeat([0, 1, 2], [6, 5, 3])
+    text = np.repeat(np.arange(12), [3, *[1] * 11])
     curves = rng.uniform(size=(14, 4, 2))
     curves[12:, 2:] = np.nan
     curves[:, 3] = np.nan
     found = decay_table(curves, text, seed=1)
     assert found["distance_words"].tolist() == [0, 1, 2]
     assert found["n_words"].tolist() == [14, 14, 12]
-    assert found["n_texts"].tolist() == [3, 3, 3]
+    assert found["n_texts"].tolist() == [12, 12, 10]
     for distance in range(3):
         for column, name in enumerate(("retention", "share")):
             values = curves[: 12 if distance == 2 else 14, distance, column]
@@ -38,7 +39,8 @@ def test_a_resampled_median_is_that_of_the_texts_repeated(rng):
         np.testing.assert_equal(median, expected)
 
 
-def test_one_text_has_no_interval():
-    found = decay_table(np.ones((5, 2, 2)), np.zeros(5, int), seed=1)
-    assert found["retention_ci_low"].isna().all()
+@pytest.mark.parametrize(("n_texts", "has_interval"), [(1, False), (9, False), (10, True)])
+def test_an_interval_takes_ten_texts(n_texts, has_interval):
+    found = decay_table(np.ones((n_texts, 2, 2)), np.arange(n_texts), seed=1)
+    assert found["retention_ci_low"].notna().tolist() == [has_interval] * 2
     assert found["retention_median"].tolist() == [1, 1]

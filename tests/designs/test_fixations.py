@@ -18,12 +18,13 @@ from psymem.data.frequencies import log_frequency
 from psymem.designs.fixation_correlations import correlations, rank_correlations
 from psymem.designs.fixation_intervals import BOOTSTRAP, FISHER, fisher_interval
 from psymem.designs.fixation_sentences import HUMAN, choose_sentences
+from psymem.designs.fixation_statistics import spread
 from psymem.designs.fixation_wording import NOT_CAUSAL
 from psymem.designs.fixation_words import TIME, WITH_TIMES, human_times, model_words
 from psymem.designs.fixations import FixationSettings, analyse_fixations, fixations
 from psymem.designs.results_folder import pdf_bytes
 from psymem.designs.study_settings import StudySettings
-from psymem.errors import DataError, MeasureError, PsymemWarning
+from psymem.errors import DataError, FormulaError, MeasureError, PsymemWarning
 from psymem.fitting.fit import fit
 from psymem.registry import CORPORA
 
@@ -366,3 +367,61 @@ def test_networks_read_and_those_that_look_ahead_are_labelled(corpus, tmp_path, 
         assert NOT_CAUSAL in page
     drawn = " ".join(t.get_text() for t in found.figure.axes[0].texts)
     assert "(not causal)" in drawn or "…" in drawn
+
+
+@pytest.mark.parametrize(
+    ("factor", "message"),
+    [
+        (0.001, "The longest total reading time of the corpus 'invented' is "),
+        (1e6, "The corpus 'invented' has a total reading time of "),
+    ],
+)
+def test_times_that_are_no_milliseconds_are_refused(corpus, factor, message):
+    reading = corpus.reading.assign(**{TIME: corpus.reading[TIME] * factor})
+    with pytest.raises(DataError) as caught:
+        human_times(dataclasses.replace(corpus, reading=reading))
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(("value", "shown"), [(-1.0, "-1"), (12.5, "12.5")])
+def test_fixations_that_no_model_can_have_are_refused(corpus, value, shown):
+    scores = as_scores(corpus)
+    scores.loc[2, "n_active"] = value
+    with pytest.raises(DataError) as caught:
+        model_words(human_times(corpus).words, scores)
+    assert str(caught.value) == (
+        f"The scores of m have a n_active of {shown} at text t1, word 3; a model fixation is a number of components from "
+        "0 to 12."
+    )
+
+
+def test_one_word_has_no_variance(corpus):
+    """Nor have times that are all alike, whatever rounding leaves of it."""
+    words = human_times(corpus).words.assign(length=3, log_frequency=5.0)
+    table = model_words(words, as_scores(corpus))
+    one = spread(table[table["word_id"] == 1].iloc[:1])
+    assert one[["model_variance", "human_variance", "variance_ratio"]].isna().all(axis=None)
+    alike = spread(table.assign(human=198.3))
+    assert (alike["human_variance"].iloc[0], alike["variance_ratio"].isna().all()) == (0.0, True)
+
+
+def test_a_wrong_formula_is_not_passed_over(corpus):
+    study = StudySettings(spillover=1, random_effects="((")
+    with pytest.raises(FormulaError):
+        analyse_fixations(corpus, as_scores(corpus), dataclasses.replace(QUICK, study=study))
+
+
+@pytest.mark.parametrize(
+    ("settings", "given", "message"),
+    [
+        (StudySettings, {"shortest": 500.0, "longest": 100.0}, "shortest is 500 and longest 100, which no duration in ms can fulfil; the shortest has to be below the longest."),
+        (StudySettings, {"shortest": np.nan}, "shortest is nan and longest inf, which no duration in ms can fulfil; the shortest has to be below the longest."),
+        (StudySettings, {"seed": -1}, "seed is -1; it is a whole number of at least 0."),
+        (FixationSettings, {"seed": -1}, "seed is -1; it is a whole number of at least 0."),
+        (FixationSettings, {"rare_below": np.nan}, "rare_below is no number; it is a Zipf frequency such as 4."),
+    ],
+)  # fmt: skip
+def test_settings_that_mean_nothing(settings, given, message):
+    with pytest.raises(DataError) as caught:
+        settings(**given)
+    assert str(caught.value) == message

@@ -78,6 +78,13 @@ def test_words_have_the_columns_of_the_measures(result):
     assert linearised["memory_span_linearised_words"].notna().all()
 
 
+def test_unknown_words_are_marked_and_counted(gated_checkpoint_writer, tmp_path):
+    folder = gated_checkpoint_writer(tmp_path / "model", "lstm")
+    found = memory_decay(folder, as_words(["the qwertz key"]), longest=2)
+    assert found.words.loc[found.words["oov"], "word"].tolist() == ["qwertz"]
+    assert found.models["n_unknown_words"].tolist() == [1]
+
+
 def test_sentences_begin_with_an_empty_memory():
     found = memory_decay("toy", as_words(TEXTS), unit="sentence", longest=50)
     alone = memory_decay("toy", as_words(["She opened it ."]), longest=50)
@@ -153,3 +160,8 @@ def test_a_table_without_words_is_refused():
     with pytest.raises(DataError) as caught:
         memory_decay("toy", as_words(TEXTS).iloc[:0])
     assert str(caught.value) == "The table of words has no rows."
+
+
+def test_a_model_named_twice_is_read_once():
+    found = memory_decay(["lstm", "lstm/1"], as_words(TEXTS[:1]))
+    assert found.models["model"].tolist() == ["lstm/1"]

@@ -65,3 +65,15 @@ def test_tables_that_are_no_scores(tmp_path, content, message):
 def test_one_instance_is_called_by_its_own_name():
     models = pd.Series(["m/1", "m/2", "n/1", "gpt2"])
     assert families(models) == {"m": ["m/1", "m/2"], "n/1": ["n/1"], "gpt2": ["gpt2"]}
+
+
+def test_what_scores_say_of_unknown_words_and_later_ones_is_kept(tmp_path):
+    """Else values that look at later words, read back from a table of psymem score, would pass for causal ones."""
+    path = tmp_path / "s.csv"
+    path.write_text(
+        "text_id,word_id,word,oov,causal,bits\n1,1,null,True,False,2\n1,2,NA,False,False,3\n",
+        encoding="utf-8",
+    )
+    found = read_scores(path, WORDS)
+    assert found["oov"].tolist() == [True, False]
+    assert found["causal"].tolist() == [False, False]

@@ -48,6 +48,15 @@ def test_figures_without_intervals_are_drawn_too():
     assert figure.axes[1].get_yscale() == "log"
 
 
+def test_what_bands_and_bars_are_is_written_below():
+    assert [t.get_text() for t in decay_figure(decay()).texts] == [
+        "Lines: medians over words; bands: the middle half of the words; "
+        "bars: 95% interval of the median, bootstrap over texts."
+    ]
+    without = decay().assign(**dict.fromkeys(("retention_ci_low", "share_ci_low"), np.nan))
+    assert decay_figure(without).texts[0].get_text().endswith("; no intervals: too few texts.")
+
+
 def pairs() -> pd.DataFrame:
     at, of = np.tril_indices(3)
     words = np.array(["the", "old", "key"])

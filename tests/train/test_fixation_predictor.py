@@ -13,6 +13,7 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
+import psymem
 from psymem.cli.app import build
 from psymem.data.corpus import Corpus
 from psymem.errors import CheckpointError, DataError, ModelError, PsymemWarning, TrainingError
@@ -29,6 +30,9 @@ from psymem.train.fixation_predictor import (
 from psymem.train.fixation_task import PredictorSettings
 from psymem.train.gated import GatedTask
 from psymem.train.gated_objective import GatedObjective
+from psymem.train.gated_run import Length, train_gated
+from psymem.train.loop import LoopSettings
+from psymem.train.run import DataSettings
 
 NOUNS = ["elephants", "cats", "dogs", "hippopotamuses"]
 SETTINGS = PredictorSettings(
@@ -253,3 +257,54 @@ def test_the_command(tmp_path, monkeypatch):
 def read_lengths(folder) -> Corpus:
     """Stand in for a reader of corpus files."""
     return corpus(40)
+
+
+def test_a_model_with_a_predictor_of_other_widths_is_read_again(tmp_path):
+    """What the predictor's word vectors measure has to be in the checkpoint, or the finished model is lost."""
+    settings = replace(SETTINGS, width=5, embedding_width=3, epochs=1)
+    predictor = train_fixation_predictor(corpus(30), settings, tmp_path / "p", quiet=True)
+    text = tmp_path / "text.txt"
+    text.write_text("the elephants run away.\nthe cats run.\n" * 4, encoding="utf-8")
+    objective = GatedObjective(
+        "fgp-lstm", width=2, embedding_width=4, components=3, fixations="fixed", predictor=predictor,
+        sampled_words=0, precision="fp32",
+    )  # fmt: skip
+    model = train_gated(
+        DataSettings((text,)), objective, LoopSettings(), tmp_path / "run", length=Length(40), quiet=True
+    )
+    scores = psymem.score("the cats run.", str(model), ["model-fixations"])
+    assert scores["n_active"].notna().all()
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        (np.nan, "No word of the corpus 'lengths' has a total reading time: nobody fixated any."),
+        (250.0, "All words of the corpus 'lengths' have the same mean total reading time, so none can be told from another by it."),
+    ],
+)  # fmt: skip
+def test_times_that_teach_nothing(tmp_path, times, message):
+    read = corpus(20)
+    read = replace(read, reading=read.reading.assign(total_reading_time=times))
+    with pytest.raises(DataError) as caught:
+        train_fixation_predictor(read, SETTINGS, tmp_path, quiet=True)
+    assert str(caught.value) == message
+
+
+def test_the_bundled_sample_is_known_by_name(tmp_path):
+    given = [
+        "--corpus",
+        "csv",
+        "--data",
+        "reading-sample",
+        "--epochs",
+        "1",
+        "--width",
+        "2",
+        "--embedding-width",
+        "2",
+    ]
+    result = CliRunner().invoke(
+        build(), ["train", "fixation-predictor", *given, "--out", str(tmp_path / "p"), "--quiet"]
+    )
+    assert result.exit_code == 0, result.output

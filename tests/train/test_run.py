@@ -210,7 +210,7 @@ def test_a_loss_that_is_not_finite_stops_and_names_the_step(tmp_path):
     [
         ({"optimizer": "lion"}, "--optimizer 'lion' is not known; expected adam or sgd."),
         ({"max_tokens": 0}, "--max-tokens has to be at least 1, not 0."),
-        ({"learning_rate": -1.0}, "--learning-rate has to be above 0, not -1.0."),
+        ({"learning_rate": -1.0}, "--learning-rate has to be above 0 and finite, not -1.0."),
     ],
 )
 def test_settings_that_cannot_work_are_refused(change, message):
