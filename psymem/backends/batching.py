@@ -8,6 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+ROWS = 4
+"""Rows of a matrix product come in multiples of this.
+
+Libraries multiply one to three rows another way than many, with sums in another order; in 32 bits that moves a
+log-probability by up to 0.00003 bits, so that a sentence alone would differ from the same sentence in a batch.
+"""
+
 LAST_LAYER = "attention last"
 """What a measure asks for that reads every head of the last layer."""
 
@@ -32,6 +39,11 @@ class Window:
     start: int
     scored_from: int
     ids: np.ndarray
+
+
+def whole_rows(n: int) -> int:
+    """Return the smallest multiple of `ROWS` that is at least `n`."""
+    return -(-n // ROWS) * ROWS
 
 
 def cut_windows(ids: np.ndarray, text: int, room: int | None) -> list[Window]:

@@ -9,6 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from psymem.backends.batching import ROWS, whole_rows
+
 LOGITS_AT_ONCE = 1 << 21
 """Numbers in one block of logits (8 MiB in float32): as quick as larger ones, and small enough for memory to be
 used again instead of being asked for anew."""
@@ -62,12 +64,12 @@ def expect(
     """
     logprob = np.full(len(state), np.nan)
     entropies, begin = (np.empty(len(states)) if want else None for want in (entropy, beginnings is not None))
-    step = max(1, LOGITS_AT_ONCE // vocabulary_size)
+    step = max(ROWS, LOGITS_AT_ONCE // vocabulary_size // ROWS * ROWS)
     order = np.argsort(state, kind="stable")
     bounds = np.searchsorted(state[order], np.arange(0, len(states) + step, step))
     for block, first in enumerate(range(0, len(states), step)):
         here = order[bounds[block] : bounds[block + 1]]
-        logits = logits_of(states[first : first + step]).float()
+        logits = _logits(states[first : first + step], logits_of)
         top = logits.amax(-1, keepdim=True)
         row, column = torch.from_numpy(state[here] - first), torch.from_numpy(token[here])
         chosen = (logits[row, column] - top[row, 0]).double()
@@ -82,3 +84,10 @@ def expect(
         if begin is not None and beginnings is not None:
             begin[first : first + step] = ((odds @ beginnings).double().log() - normaliser).cpu().numpy()
     return Expectation(np.minimum(logprob, 0.0), entropies, begin)
+
+
+def _logits(states: Tensor, logits_of: Callable[[Tensor], Tensor]) -> Tensor:
+    """Return (n, V) float32 logits, computed with a whole number of `ROWS`: the last state is repeated."""
+    n = len(states)
+    numbers = torch.arange(whole_rows(n), device=states.device).clamp_max_(n - 1)
+    return logits_of(states if len(numbers) == n else states[numbers]).float()[:n]

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from psymem.alignment import Alignment, align_pieces
 from psymem.backends.base import Progress, check_texts, sentence_case, text_name
-from psymem.backends.batching import batches_by_length, shared_states
+from psymem.backends.batching import batches_by_length, shared_states, whole_rows
 from psymem.backends.devices import move
 from psymem.backends.expectation import expect
 from psymem.checkpoints import Checkpoint, describe
@@ -240,13 +240,14 @@ class RecurrentBackend:
         return torch.cat(hidden, 1), {k: _joined([o[k] for o in observed]) for k in observed[0]}
 
     def _padded(self, batch: Sequence[Alignment]) -> Tensor:
-        """(B, T) ids, BOS first if asked for, padded on the right."""
+        """(B, T) ids, BOS first if asked for, padded on the right; rows without words make a whole number of `ROWS`."""
         config = self.stored.config
         width = max(len(a.ids) for a in batch) + self.bos
-        tokens = np.full((len(batch), max(width, 1)), config["pad_token_id"], dtype=np.int64)
+        rows = whole_rows(len(batch)) if self.context == "sentence" else len(batch)
+        tokens = np.full((rows, max(width, 1)), config["pad_token_id"], dtype=np.int64)
         if self.bos:
             tokens[:, 0] = config["bos_token_id"]
-        for row, alignment in zip(tokens, batch, strict=True):
+        for row, alignment in zip(tokens, batch, strict=False):
             row[self.bos : self.bos + len(alignment.ids)] = alignment.ids
         return torch.from_numpy(tokens).to(self.device)
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from psymem.designs.effects import BY_ITEM_SLOPES
 from psymem.designs.rows import CRITICAL
 from psymem.designs.significance import COMPARABLE
+from psymem.designs.structures import BY_ITEM_SLOPES, ITEMS_BY_INSTANCES
 from psymem.designs.supertags import block_sentence
 from psymem.designs.wording import short_name, stars
 from psymem.measures.attention import by_head, split_column
@@ -23,6 +23,9 @@ PEOPLE = {"negative": "-", "positive": "+", "null": "0"}
 SHOWN_ITEMS = 8
 FULL_TABLE = 100
 """Characters a line needs for p-values beside the stars."""
+
+AGAIN = {BY_ITEM_SLOPES: "  by-item slopes", ITEMS_BY_INSTANCES: "  items by instances"}
+"""What stands in place of the effect's name where it is tested once more."""
 
 SHORT_LABELS = {
     "agreement-attraction": "Agreement (B-A)",
@@ -94,22 +97,22 @@ def effects_table(effects: pd.DataFrame, *, with_p: bool = True) -> Table:
     for measure in measures:
         table.add_column(short_name(split_column(measure)[0]).replace(" ", "\n", 1), no_wrap=True)
     for (effect, structure), rows in effects.groupby(["effect", "structure"], sort=False):
-        slopes = bool(structure == BY_ITEM_SLOPES)
-        if slopes and rows["random_effects"].isna().all():
+        again = AGAIN.get(str(structure))
+        if again and rows["random_effects"].isna().all():
             continue
         by_measure = rows.set_index("measure")
         cells = [_cell(by_measure.loc[m], with_p) if m in by_measure.index else "" for m in measures]
-        table.add_row(*_head(rows, str(effect), slopes, compared), *cells, style="dim" if slopes else None)
+        table.add_row(*_head(rows, str(effect), again, compared), *cells, style="dim" if again else None)
     return table
 
 
 def within_table(effects: pd.DataFrame) -> Table:
-    """Return the effects within each level of a property of the items, by-item slopes where they were estimated."""
+    """Return the effects within each level of a property of the items, under the last structure that was estimated."""
     from rich import box
     from rich.table import Table
 
     shown = effects[effects["measure"].str.startswith(COMPARABLE)].dropna(subset=["estimate"])
-    shown = shown.drop_duplicates(["measure", "effect", "level"], keep="last")  # by-item slopes come second
+    shown = shown.drop_duplicates(["measure", "effect", "level"], keep="last")
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("Effect", no_wrap=True)
     columns = [(m, level) for m in shown["measure"].unique() for level in shown["level"].unique()]
@@ -123,11 +126,11 @@ def within_table(effects: pd.DataFrame) -> Table:
     return table
 
 
-def _head(rows: pd.DataFrame, effect: str, slopes: bool, compared: bool) -> list[str]:
+def _head(rows: pd.DataFrame, effect: str, again: str | None, compared: bool) -> list[str]:
     """First cells of a row: what the effect is called, and what people do."""
     people = rows["human_direction"].dropna()
-    name = "  by-item slopes" if slopes else SHORT_LABELS.get(effect, effect)
-    sign = "" if slopes or people.empty else PEOPLE[str(people.iloc[0])]
+    name = again or SHORT_LABELS.get(effect, effect)
+    sign = "" if again or people.empty else PEOPLE[str(people.iloc[0])]
     return [name, sign] if compared else [name]
 
 
@@ -147,18 +150,18 @@ def _legend(result: FactorialResult) -> list[str]:
     return [
         f"{stars_mean}, and whether people agree (yes/no).",
         f"People: - or + reliable effect (agree: same sign and p < {alpha}), 0 null (agree: p >= {alpha}).",
-        "Negative is attraction. First lines: random intercepts, as published; the report says which to cite",
-        *_one_instance(result),
+        "Negative is attraction. First lines: random intercepts, as published; the report says which to cite.",
+        *_instances(result),
     ]
 
 
-def _one_instance(result: FactorialResult) -> list[str]:
+def _instances(result: FactorialResult) -> list[str]:
+    """Say what the third lines are, and which models have none."""
     single = [family for family, names in result.instances.items() if len(names) == 1]
-    return (
-        [f"{', '.join(single)}: one instance, by-item slopes only for differences of differences."]
-        if single
-        else []
-    )
+    several = len(single) < len(result.instances)
+    third = "Items by instances: by-item slopes, and what each instance finds hard about each item."
+    one = f"{', '.join(single)}: one instance, by-item slopes only for differences of differences."
+    return [third] * several + [one] * bool(single)
 
 
 def _left_out(result: FactorialResult) -> str:

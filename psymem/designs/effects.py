@@ -1,7 +1,8 @@
 """The effects of the attraction experiment: which conditions, which formula, what people did.
 
 Conditions A-H of Laurinavichyute & von der Malsburg (2022, Experiment 3), analysed as Timkey & Linzen (2023)
-do: treatment coding with "none" as the attraction baseline, random intercepts of items and model instances. A
+do: treatment coding with "none" as the attraction baseline, random intercepts of items and model instances (other
+random effects: `psymem.designs.structures`). A
 negative estimate means attraction: lower surprisal at the verb, or less attention to the subject, with an
 attractor.
 """
@@ -35,10 +36,6 @@ HUMAN_PERCENTAGES: Mapping[str, tuple[float, float, float]] = MappingProxyType(
     }
 )
 """Percent of trials judged implausible and its 95% interval (Laurinavichyute & von der Malsburg, 2022)."""
-
-AS_PUBLISHED = "random intercepts"
-BY_ITEM_SLOPES = "by-item slopes"
-STRUCTURES = (AS_PUBLISHED, BY_ITEM_SLOPES)
 
 
 @dataclass(frozen=True)
@@ -85,23 +82,6 @@ class Effect:
     def fixed(self) -> str:
         """The predictors: the right-hand side of `formula`."""
         return self.formula.split("~", 1)[1].strip()
-
-    def random_effects(self, structure: str, n_models: int) -> str | None:
-        """Random-effects part for a number of model instances, or None where the data cannot estimate it.
-
-        One instance gives one value per item and condition. With two conditions, a by-item slope is then the
-        residual itself and cannot be estimated (``(1|item)`` already equals a paired t-test over items); with
-        four, the two main effects can vary by item, and the test of the interaction equals a t-test over the
-        items' interactions.
-        """
-        models = " + (1|model)" if n_models > 1 else ""
-        if structure == AS_PUBLISHED:
-            return f"(1|item){models}"
-        if n_models > 1:
-            return f"(1 + {self.fixed}|item){models}"
-        if "*" not in self.fixed:
-            return None
-        return f"(1 + {self.fixed.replace('*', '+')}|item)"
 
     def rows(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a copy of the rows of the effect's conditions, with its predictors added."""

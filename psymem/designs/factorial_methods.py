@@ -11,6 +11,11 @@ from psymem.designs.wording import listing, measure_in_words
 if TYPE_CHECKING:
     from psymem.designs.factorial_result import FactorialResult
 
+ITEMS_IN_INSTANCES = (
+    ", without and with random effects of each item in each instance (an intercept; for interactions the two main effects "
+    "as well), since the readings of an item by one instance share what it finds hard about that item."
+)
+
 
 def methods_paragraph(result: FactorialResult) -> str:
     """Describe what was done in the words of a methods section."""
@@ -78,10 +83,8 @@ def _statistics(result: FactorialResult) -> str:
     if result.attraction:
         text += (
             f" on the conditions compared, with treatment coding and random intercepts of {grouping}, as in "
-            "Timkey & "
-            "Linzen (2023), and again with by-item random slopes of the effect (Barr et al., 2013) where "
-            "the data can "
-            "estimate them."
+            "Timkey & Linzen (2023), and again with by-item random slopes of the effect (Barr et al., 2013) where the "
+            "data can estimate them" + (ITEMS_IN_INSTANCES if several else ".")
         )
     else:
         shown = result.effects["formula"].dropna().unique()

@@ -9,10 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from psymem.designs.effects import AS_PUBLISHED, ATTRACTION_EFFECTS
+from psymem.designs.effects import ATTRACTION_EFFECTS
 from psymem.designs.formulas import coefficient, formula_parts
 from psymem.designs.means import item_means
 from psymem.designs.significance import Tests
+from psymem.designs.structures import AS_PUBLISHED
 from psymem.errors import FitError, FormulaError
 from psymem.fitting.fit import fit
 from psymem.fitting.multiplicity import adjust

@@ -1,7 +1,8 @@
 """Published tables of effects, computed again from the scores that the authors released.
 
 A study is a TOML file in analyses/: where its scores are, how a measure is made from their columns, and what the
-paper prints that the scores do not give. Each effect is tested as published and with by-item slopes.
+paper prints that the scores do not give. Each effect is tested as published and with other random effects
+(`psymem.designs.structures`).
 """
 
 from __future__ import annotations
@@ -243,7 +244,7 @@ def recompute(
 
 
 def _disagreements(study: PublishedStudy, effects: pd.DataFrame) -> Iterator[str]:
-    from psymem.designs.effects import AS_PUBLISHED
+    from psymem.designs.structures import AS_PUBLISHED
 
     published = effects[effects["structure"] == AS_PUBLISHED].set_index(["measure", "effect"])
     for printed in study.printed:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from psymem.designs import wording
+from psymem.designs.citing import which_to_cite
 from psymem.designs.factorial_methods import methods_paragraph
 from psymem.designs.figures import by_item_note, means_note
 from psymem.designs.human_report import human_html
@@ -48,7 +49,7 @@ def report_html(result: FactorialResult, images: Mapping[str, bytes]) -> str:
         section("Effects by a property of the items", within_html(result)),
         section("People's responses", human_html(result.human)),
         section("Figures", _figures(result, images)),
-        section("Which version to cite", paragraph(wording.which_to_cite(result))),
+        section("Which version to cite", paragraph(which_to_cite(result))),
         section("Methods paragraph", f"<blockquote>{paragraph(methods_paragraph(result))}</blockquote>"),
         section("Results in words", _results(result)),
         section("Condition means", means_html(result)),

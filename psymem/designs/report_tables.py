@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from psymem.designs import wording
-from psymem.designs.effects import ATTRACTION_EFFECTS, BY_ITEM_SLOPES
+from psymem.designs.effects import ATTRACTION_EFFECTS
 from psymem.designs.rows import CRITICAL, regions_of
+from psymem.designs.structures import STRUCTURES
 
 if TYPE_CHECKING:
     from psymem.designs.factorial_result import FactorialResult
@@ -25,7 +26,7 @@ def effects_html(result: FactorialResult) -> str:
     for (model, measure), part in critical.groupby(["model", "measure"], sort=False):
         part = part.dropna(subset=["random_effects"])  # what cannot be estimated is named under the fits
         rows = [_effect_cells(row) for _, row in part.iterrows()]
-        classes = ["slopes" if s == BY_ITEM_SLOPES else "" for s in part["structure"]]
+        classes = ["slopes" if s in STRUCTURES[1:] else "" for s in part["structure"]]
         heading = f"{wording.short_name(str(measure))}, {model}"
         parts.append(f"<h3>{escape(heading)}</h3>" + table_html(HEAD, rows, classes))
     return "".join(parts) + _structures(critical) + (_reading(result) if result.attraction else "")
@@ -40,7 +41,7 @@ def within_html(result: FactorialResult) -> str:
     for (model, measure, level), part in result.within.groupby(["model", "measure", "level"], sort=False):
         part = part.dropna(subset=["random_effects"])
         rows = [_effect_cells(row) for _, row in part.iterrows()]
-        classes = ["slopes" if s == BY_ITEM_SLOPES else "" for s in part["structure"]]
+        classes = ["slopes" if s in STRUCTURES[1:] else "" for s in part["structure"]]
         heading = f"{wording.short_name(str(measure))}, {model}, {column}: {level}"
         parts.append(f"<h3>{escape(heading)}</h3>" + table_html(HEAD, rows, classes))
     levels = list(dict.fromkeys(result.within["level"]))
@@ -54,9 +55,9 @@ def within_html(result: FactorialResult) -> str:
 
 
 def _effect_cells(row: pd.Series) -> list[str]:
-    slopes = row["structure"] == BY_ITEM_SLOPES
-    people = "" if slopes or pd.isna(row["human_direction"]) else str(row["human_direction"])
-    cells = ["" if slopes else wording.effect_title(row), people, _agreed(row), str(row["structure"])]
+    again = row["structure"] in STRUCTURES[1:]
+    people = "" if again or pd.isna(row["human_direction"]) else str(row["human_direction"])
+    cells = ["" if again else wording.effect_title(row), people, _agreed(row), str(row["structure"])]
     if pd.isna(row["estimate"]):
         return [*cells, "not estimable", *["NA"] * 5]
     interval = f"[{wording.number(row['ci_low'])}, {wording.number(row['ci_high'])}]"

@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from psymem.designs.effects import (
-    AS_PUBLISHED,
-    ATTRACTION_EFFECTS,
-    BY_ITEM_SLOPES,
-    PUBLISHED_DIRECTIONS,
-    STRUCTURES,
-)
+from psymem.designs.effects import ATTRACTION_EFFECTS, PUBLISHED_DIRECTIONS, Effect
 from psymem.designs.formulas import coefficient, formula_parts
 from psymem.designs.rows import CRITICAL, family_names, regions_of
+from psymem.designs.structures import (
+    AS_GIVEN,
+    ITEMS_BY_INSTANCES,
+    STRUCTURES,
+    WHY_NOT,
+    random_effects,
+    structures_of,
+)
 from psymem.errors import FitError, FormulaError, UnknownNameError
 from psymem.fitting.fit import fit
 from psymem.fitting.multiplicity import adjust
@@ -50,14 +52,6 @@ EFFECT_COLUMNS = (
 )
 COMPARABLE = ("surprisal_", "relative_attention")
 """Beginnings of measures for which attraction is a negative effect; others have no human direction."""
-
-AS_GIVEN = "as given"
-
-_ONE_INSTANCE = (
-    "Not estimable: with one model instance there is one value per item and condition, so that a by-item "
-    "slope cannot be told from the residual. (1|item) is then the paired t-test over items and already lets "
-    "items differ."
-)
 
 
 @dataclass(frozen=True)
@@ -168,37 +162,51 @@ def _attraction_rows(
     part: pd.DataFrame, measure: str, tests: Tests, people: Mapping[str, str | None]
 ) -> Iterator[dict[str, Any]]:
     """Yield one row per effect and random-effects structure for one model, region and measure."""
-    n_models = part["model"].nunique()
     for effect in ATTRACTION_EFFECTS:
-        rows = effect.rows(part)
-        for structure in STRUCTURES:
-            row = {
-                "effect": effect.name,
-                "subtraction": effect.subtraction,
-                "structure": structure,
-                "term": effect.term,
-                "human_direction": people.get(effect.name) if measure.startswith(COMPARABLE) else None,
-            }
-            random_effects = effect.random_effects(structure, n_models)
-            formula = f"{measure} ~ {effect.fixed}"
-            yield {**row, **fitted_effect(rows, formula, effect.term, random_effects, tests.engine)}
+        direction = people.get(effect.name) if measure.startswith(COMPARABLE) else None
+        for row in rows_of_effect(
+            effect, effect.rows(part), f"{measure} ~ {effect.fixed}", effect.term, tests
+        ):
+            yield {**row, "human_direction": direction}
 
 
-def fitted_effect(
-    rows: pd.DataFrame, formula: str, term: str, random_effects: str | None, engine: str
-) -> dict[str, Any]:
-    """Return the numbers of `term` in the model of `formula` and `random_effects`, or a note that says why not."""
-    if random_effects is None:
-        return {"random_effects": None, "note": _ONE_INSTANCE}
-    formula = f"{formula} + {random_effects}"
-    about = {"random_effects": random_effects, "formula": formula}
+def rows_of_effect(
+    effect: Effect, rows: pd.DataFrame, formula: str, term: str, tests: Tests
+) -> Iterator[dict[str, Any]]:
+    """Yield the numbers of `term` in `formula`, once per random-effects structure, or a note that says why not."""
+    for structure in STRUCTURES:
+        about = {
+            "effect": effect.name,
+            "subtraction": effect.subtraction,
+            "structure": structure,
+            "term": term,
+        }
+        random = random_effects(effect.fixed, structure, rows["model"].nunique())
+        if random is None:
+            yield {**about, "random_effects": None, "note": WHY_NOT[structure]}
+            continue
+        yield {**about, "random_effects": random, **_fitted(rows, f"{formula} + {random}", [term], tests)[0]}
+
+
+def _fitted(
+    rows: pd.DataFrame, formula: str, terms: Sequence[str] | None, tests: Tests
+) -> list[dict[str, Any]]:
+    """Return the numbers of terms of a model (None: all but the intercept), or notes that say why there are none."""
     try:
-        fitted = fit(rows, formula, engine=engine)
+        fitted = fit(
+            rows, formula, engine=tests.engine, levels=dict(tests.levels), contrasts=dict(tests.contrasts)
+        )
     except FormulaError:
         raise
     except FitError as error:
-        return {**about, "note": f"Not estimable: {error}", "error": error}
-    return {**about, **coefficient(fitted, term)}
+        if terms is None:
+            raise
+        return [
+            {"term": term, "formula": formula, "note": f"Not estimable: {error}", "error": error}
+            for term in terms
+        ]
+    shown = terms or [term for term in fitted.coefficients["term"] if term != "(Intercept)"]
+    return [{"term": term, "formula": formula, **coefficient(fitted, term)} for term in shown]
 
 
 def _formula_rows(
@@ -215,20 +223,13 @@ def _formula_rows(
             for f in ("condition", *factors)
         }
     )
-    for structure, random_effects in _structures(fixed, predictors, part["model"].nunique()):
-        formula = f"{measure} ~ {fixed}" + (f" + {random_effects}" if structure != AS_GIVEN else "")
-        fitted = fit(
-            ordered, formula, engine=tests.engine, levels=dict(tests.levels), contrasts=dict(tests.contrasts)
-        )
-        for term in fitted.coefficients["term"]:
-            if term != "(Intercept)":
-                about = {
-                    "effect": term,
-                    "term": term,
-                    "structure": structure,
-                    "random_effects": random_effects,
-                }
-                yield {**about, "formula": formula, **coefficient(fitted, term)}
+    terms: list[str] | None = None
+    for structure, random in structures_of(fixed, predictors, ordered):
+        formula = f"{measure} ~ {fixed}" + (f" + {random}" if structure != AS_GIVEN else "")
+        found = _fitted(ordered, formula, terms if structure == ITEMS_BY_INSTANCES else None, tests)
+        terms = [row["term"] for row in found]
+        for row in found:
+            yield {"effect": row["term"], "structure": structure, "random_effects": random, **row}
 
 
 def quoted(column: str) -> str:
@@ -243,25 +244,6 @@ def _check_response(measures: Sequence[str], tests: Tests) -> None:
         raise UnknownNameError(
             "measure column", response, ["y", *measures], "(y stands for each measure in turn)"
         )
-
-
-def _structures(fixed: str, factors: Sequence[str], n_models: int) -> list[tuple[str, str]]:
-    """Random-effects structures for a formula: its own if it has bars, else intercepts and by-item slopes."""
-    bars = re.findall(r"\([^()]*\|[^()]*\)", fixed)
-    if bars:
-        return [(AS_GIVEN, " + ".join(bars))]
-    models = " + (1|model)" if n_models > 1 else ""
-    structures = [(AS_PUBLISHED, f"(1|item){models}")]
-    slopes = fixed if n_models > 1 else _without_highest_interaction(fixed, factors)
-    return structures + ([(BY_ITEM_SLOPES, f"(1 + {slopes}|item){models}")] if slopes else [])
-
-
-def _without_highest_interaction(fixed: str, factors: Sequence[str]) -> str | None:
-    """All but the highest interaction: what one value per item and condition can estimate."""
-    parts = [p.strip() for p in fixed.split("*")]
-    if len(parts) < 2 or not set(parts) <= set(factors):
-        return None
-    return " + ".join(parts) if len(parts) == 2 else f"({' + '.join(parts)})^{len(parts) - 1}"
 
 
 def _finished(table: pd.DataFrame, alpha: float) -> pd.DataFrame:

@@ -11,9 +11,9 @@ from typing import Any
 
 import pandas as pd
 
-from psymem.designs.effects import ATTRACTION_EFFECTS, PUBLISHED_DIRECTIONS, STRUCTURES, Effect
+from psymem.designs.effects import ATTRACTION_EFFECTS, PUBLISHED_DIRECTIONS, Effect
 from psymem.designs.rows import CRITICAL, model_family
-from psymem.designs.significance import EFFECT_COLUMNS, Tests, effects_table, fitted_effect, quoted
+from psymem.designs.significance import EFFECT_COLUMNS, Tests, effects_table, quoted, rows_of_effect
 from psymem.errors import DataError, UnknownNameError
 
 DIFFERENCE = "difference"
@@ -173,14 +173,5 @@ def _difference(
     part: pd.DataFrame, column: str, levels: Sequence[str], measure: str, effect: Effect, tests: Tests
 ) -> Iterator[dict[str, Any]]:
     rows = effect.rows(part).assign(**{column: lambda r: pd.Categorical(r[column], categories=list(levels))})
-    fixed = f"{effect.fixed} * {quoted(column)}"
-    term = f"{effect.term}:{column}{levels[1]}"
-    for structure in STRUCTURES:
-        random_effects = effect.random_effects(structure, part["model"].nunique())
-        about = {
-            "effect": effect.name,
-            "subtraction": effect.subtraction,
-            "structure": structure,
-            "term": term,
-        }
-        yield {**about, **fitted_effect(rows, f"{measure} ~ {fixed}", term, random_effects, tests.engine)}
+    formula = f"{measure} ~ {effect.fixed} * {quoted(column)}"
+    yield from rows_of_effect(effect, rows, formula, f"{effect.term}:{column}{levels[1]}", tests)

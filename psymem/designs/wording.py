@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from psymem.designs.effects import AS_PUBLISHED, ATTRACTION_EFFECTS, BY_ITEM_SLOPES
+from psymem.designs.effects import ATTRACTION_EFFECTS
 from psymem.designs.rows import CRITICAL
+from psymem.designs.structures import to_cite
 from psymem.measures.attention import split_column
 
 if TYPE_CHECKING:
@@ -79,90 +80,12 @@ def listing(names: list[str]) -> str:
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1] if names else "none"
 
 
-def which_to_cite(result: FactorialResult) -> str:
-    """Say which of the random-effects versions a text should cite, and why."""
-    if not result.attraction:
-        return _which_of_own_effects(result)
-    counts = {f: len(names) for f, names in result.instances.items()}
-    parts = []
-    if any(n > 1 for n in counts.values()):
-        parts.append(
-            "Cite the models with by-item slopes for claims about sentences in general. Items differ in how "
-            "large an "
-            "effect they show; a model with random intercepts alone takes these differences for noise that "
-            "averages "
-            "out over model instances, and its p-values are too small. Cite the models with random "
-            "intercepts only "
-            "when comparing with the table of Timkey & Linzen (2023), who used them, and say so."
-        )
-        parts.append(_changed(result))
-        parts.append(
-            f"The instances ({listing([f'{f}: {n}' for f, n in counts.items() if n > 1])}) enter as a "
-            "random intercept: "
-            "claims about newly trained instances need more of them and a random slope of the effect over "
-            "instances."
-        )
-    if any(n == 1 for n in counts.values()):
-        parts.append(
-            "With one model instance there is one value per item and condition. For effects that compare two "
-            "conditions, the model with a random intercept of items equals a paired t-test over items, "
-            "already lets "
-            "items differ, and is the one to cite; a by-item slope cannot be estimated. For the interaction "
-            "and "
-            "additivity cite the version with by-item slopes of both factors, which equals a t-test over "
-            "the items' "
-            "interactions where no variance is estimated as zero. Nothing can be said about other instances "
-            "of the model."
-        )
-    singular = result.effects["singular"].fillna(False).astype(bool)
-    if singular.any():
-        parts.append(
-            f"{int(singular.sum())} of {int(result.effects['estimate'].notna().sum())} fits are singular (a "
-            "variance is "
-            "estimated as zero or a correlation as ±1; column 'singular'): their estimates stand, but their "
-            "random part "
-            "is larger than these data support."
-        )
-    return " ".join(p for p in parts if p)
-
-
-def _which_of_own_effects(result: FactorialResult) -> str:
-    if BY_ITEM_SLOPES not in set(result.effects["structure"]):
-        return ""
-    return (
-        "Cite the models with by-item slopes: items differ in how large an effect they show, and random "
-        "intercepts "
-        "alone give p-values that are too small where there are several values per item and condition."
-    )
-
-
-def _changed(result: FactorialResult) -> str:
-    """Name the effects whose significance depends on the random effects."""
-    critical = result.effects[result.effects["region"] == CRITICAL]
-    keys = ["model", "measure", "effect"]
-    p = critical.pivot(index=keys, columns="structure", values="p").reindex(
-        columns=[AS_PUBLISHED, BY_ITEM_SLOPES]
-    )
-    p = p.set_axis(["intercepts", "slopes"], axis=1).dropna()
-    alpha = result.tests.alpha
-    differing = p[(p["intercepts"] < alpha) != (p["slopes"] < alpha)]
-    if differing.empty:
-        return f"Here both versions agree on which effects are significant at {alpha:g}."
-    subtraction = {e.name: e.subtraction for e in ATTRACTION_EFFECTS}
-    named = [
-        f"{minus(subtraction[str(row['effect'])])} in {short_name(str(row['measure'])).lower()} "
-        f"(p {p_value(row['intercepts'])} with random intercepts, p {p_value(row['slopes'])} with slopes)"
-        for _, row in differing.reset_index().iterrows()
-    ]
-    return f"Here the two versions disagree at {alpha:g} on {listing(named)}."
-
-
 def result_sentences(result: FactorialResult) -> dict[tuple[str, str], list[str]]:
     """Describe every effect at the critical word in one sentence, whatever its direction, by model and measure."""
     critical = result.effects[result.effects["region"] == CRITICAL]
     sentences = {}
     for (model, measure), part in critical.groupby(["model", "measure"], sort=False):
-        chosen = [_to_cite(rows) for _, rows in part.groupby("effect", sort=False)]
+        chosen = [to_cite(rows) for _, rows in part.groupby("effect", sort=False)]
         alpha = result.tests.alpha
         sentences[str(model), str(measure)] = [
             f"{effect_title(row)}: {_finding(row, alpha)}" for row in chosen
@@ -181,12 +104,6 @@ def effect_title(row: pd.Series) -> str:
 def minus(text: str) -> str:
     """Write hyphens between blanks as minus signs."""
     return text.replace(" - ", " − ")
-
-
-def _to_cite(rows: pd.DataFrame) -> pd.Series:
-    """Choose the version with by-item slopes where it was estimated."""
-    slopes = rows[(rows["structure"] == BY_ITEM_SLOPES) & rows["estimate"].notna()]
-    return (slopes if len(slopes) else rows).iloc[0]
 
 
 def _finding(row: pd.Series, alpha: float) -> str:

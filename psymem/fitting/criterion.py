@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg.lapack import dpotrf
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from psymem.fitting.crossproducts import CrossProducts
 from psymem.fitting.gram import WeightedGram
+from psymem.fitting.patterns import patterns_of
 
 LOG_2PI = float(np.log(2 * np.pi))
 
@@ -37,14 +38,17 @@ class Evaluation:
         Penalised weighted residual sum of squares w.
     factor
         Lower Cholesky factor in (other random effects, Q, r).
+    pulled
+        Of the first block, (Lambda' Z'Z Lambda + I)^-1 Lambda', one for each different Z'Z, U x K x K.
     eliminated
-        Per level of the first block, Lambda (Lambda' Z'Z Lambda + I)^-1 Lambda', L x K x K.
+        Lambda times that.
     """
 
     deviance: float
     logdet: float = np.nan
     weighted: float = np.nan
     factor: np.ndarray = field(default_factory=lambda: np.empty((0, 0)), repr=False)
+    pulled: np.ndarray = field(default_factory=lambda: np.empty((0, 0, 0)), repr=False)
     eliminated: np.ndarray = field(default_factory=lambda: np.empty((0, 0, 0)), repr=False)
 
 
@@ -57,6 +61,8 @@ class Criterion:
         self.log_triangle = 2 * float(np.log(np.abs(np.diag(products.triangle))).sum())
         self.sparse = sp.issparse(products.first_others)
         self.evaluations = 0
+        self.patterns = patterns_of(products.own)
+        self.pair_sums: np.ndarray | None = None
         self._scalar_first = products.blocks[0].width == 1
         self._scalar_others = all(block.width == 1 for block in products.blocks[1:])
         self._repeats = [len(block.levels) for block in products.blocks[1:]]
@@ -68,13 +74,15 @@ class Criterion:
         else:
             self._side = np.hstack([products.first_others, products.first_rest])
             self._side_by_level = self._side.reshape(*products.own.shape[:2], -1)
+            self.pair_sums = self.patterns.pair_sums(self._side_by_level)
 
     def __call__(self, lambdas: Sequence[np.ndarray]) -> Evaluation:
         """Evaluate the criterion."""
         self.evaluations += 1
-        logdet, eliminated = self._eliminate(lambdas[0])
+        logdet, pulled = self._eliminate(lambdas[0])
         if not np.isfinite(logdet):
             return Evaluation(np.inf)
+        eliminated = lambdas[0][0, 0] * pulled if self._scalar_first else lambdas[0] @ pulled
         matrix = self.unexplained(eliminated)
         self._scale(matrix, lambdas[1:])
         q2, p = self.products.q2, self.products.p
@@ -88,23 +96,27 @@ class Criterion:
         weighted = float(diagonal[-1]) ** 2
         n = self.n_effective
         deviance = logdet + n * (1 + LOG_2PI + np.log(weighted / n))
-        return Evaluation(deviance, logdet, weighted, factor, eliminated)
+        return Evaluation(deviance, logdet, weighted, factor, pulled, eliminated)
 
     def _eliminate(self, first: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return log|Lambda'Z'Z Lambda + I| summed over levels, and the matrices named in Evaluation."""
-        own = self.products.own
+        """Return log|Lambda'Z'Z Lambda + I| summed over levels, and `pulled` of Evaluation."""
+        own, counts = self.patterns.different, self.patterns.counts
         if self._scalar_first:
-            squared = first[0, 0] ** 2
-            inner = squared * own[:, 0, 0] + 1.0
-            return float(np.log(inner).sum()), (squared / inner)[:, None, None]
+            inner = first[0, 0] ** 2 * own[:, 0, 0] + 1.0
+            return float(np.log(inner) @ counts), (first[0, 0] / inner)[:, None, None]
         inner = first.T @ own @ first
         inner[:, range(len(first)), range(len(first))] += 1.0
-        try:
-            lower = np.linalg.cholesky(inner)
-        except np.linalg.LinAlgError:
-            return np.inf, own
-        logdet = 2 * float(np.log(np.diagonal(lower, axis1=1, axis2=2)).sum())
-        return logdet, first @ np.linalg.solve(inner, np.broadcast_to(first.T, inner.shape))
+        if len(inner) == 1:
+            lower, failed = dpotrf(inner[0], lower=1)
+            diagonals = np.diagonal(lower)[None]
+            pulled = dpotrs(lower, first.T, lower=1)[0][None]
+        else:
+            try:
+                diagonals, failed = np.diagonal(np.linalg.cholesky(inner), axis1=1, axis2=2), 0
+            except np.linalg.LinAlgError:
+                return np.inf, own
+            pulled = np.linalg.solve(inner, np.broadcast_to(first.T, inner.shape))
+        return np.inf if failed else 2 * float(counts @ np.log(diagonals).sum(axis=1)), pulled
 
     def unexplained(self, eliminated: np.ndarray) -> np.ndarray:
         """Return M' V1^-1 M for M = [Z2, Q, r], V1 being V with the first block alone."""
@@ -112,6 +124,9 @@ class Criterion:
 
     def _explained(self, eliminated: np.ndarray) -> np.ndarray:
         """Return M' P M for M = Z1'[Z2, Q, r] and P the eliminated matrices."""
+        if self.pair_sums is not None:
+            return (eliminated.ravel() @ self.pair_sums).reshape(self._whole.shape)
+        eliminated = self.patterns.by_level(eliminated)
         if not self.sparse:
             if self._scalar_first:
                 return self._side.T @ (self._side * eliminated[:, 0])

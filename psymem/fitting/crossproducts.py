@@ -6,7 +6,7 @@ model and keeps huge scales and large means from costing digits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -38,7 +38,10 @@ class Block:
     columns
         n x K values; None for an intercept alone.
     terms
-        For each bar of this factor, its index in the model and the columns it owns.
+        For each bar of this factor, its index in the model and the columns it owns. The bars of a factor nested in
+        this one own columns once for each of its levels within a level (`psymem.fitting.nesting`).
+    children
+        For each such bar, which level of its own factor the columns belong to, L x repetitions; -1 is none.
     """
 
     group: str
@@ -46,6 +49,7 @@ class Block:
     levels: tuple[str, ...] = field(repr=False)
     columns: np.ndarray | None = field(repr=False)
     terms: tuple[tuple[int, slice], ...]
+    children: Mapping[int, np.ndarray] = field(default_factory=dict, repr=False)
 
     @property
     def width(self) -> int:
@@ -60,6 +64,23 @@ class Block:
     def column(self, k: int) -> np.ndarray | None:
         """Return column k, or None for ones."""
         return None if self.columns is None else self.columns[:, k]
+
+    @property
+    def bars(self) -> list[int]:
+        """Indices of the bars, each once."""
+        return list(dict.fromkeys(bar for bar, _ in self.terms))
+
+    def of_bar(self, bar: int, values: np.ndarray) -> np.ndarray:
+        """Return what `values` (L x K, or L x K x K) hold for the levels of one bar's own grouping factor."""
+        repeats = values.ndim - 1
+        parts = [values[:, *[own] * repeats] for index, own in self.terms if index == bar]
+        if bar not in self.children:
+            return parts[0]
+        table = self.children[bar]
+        used = table >= 0
+        found = np.empty((int(used.sum()), *parts[0].shape[1:]))
+        found[table[used]] = np.stack(parts, axis=1)[used]
+        return found
 
 
 def order_terms(random: Sequence[RandomTerm]) -> list[RandomTerm]:
@@ -134,7 +155,9 @@ class CrossProducts:
 
 def take(data: ModelData, terms: Sequence[RandomTerm]) -> CrossProducts:
     """Go through the rows once and sum."""
-    blocks = make_blocks(terms)
+    from psymem.fitting.nesting import join_nested
+
+    blocks = join_nested(make_blocks(terms))
     q, triangle = np.linalg.qr(data.fixed)
     ols = q.T @ data.response
     residual = data.response - q @ ols

@@ -35,7 +35,7 @@ def slopes(
     """
     products = criterion.products
     q2, size = products.q2, products.q2 + products.p
-    root = np.tril(found.factor[:size, :size])
+    root = found.factor[:size, :size]  # nothing above its diagonal is read
     solution, _ = dtrtrs(root, found.factor[size, :size], lower=1, trans=1)
     inverse = _inverse(root, size if criterion.reml else q2, size)
     weight = criterion.n_effective / found.weighted if sigma is None else 1 / sigma**2
@@ -58,8 +58,9 @@ def _inverse(root: np.ndarray, used: int, size: int) -> np.ndarray:
     """Return the inverse of the first `used` rows and columns, padded with zeros."""
     whole = np.zeros((size, size))
     if used:
-        inverse, _ = dpotri(root[:used, :used], lower=1)
-        whole[:used, :used] = np.tril(inverse) + np.tril(inverse, -1).T
+        below = np.tril(dpotri(root[:used, :used], lower=1)[0])
+        whole[:used, :used] = below + below.T
+        whole[range(used), range(used)] /= 2
     return whole
 
 
@@ -80,24 +81,55 @@ def _first(
     weight: float,
 ) -> np.ndarray:
     """Return the slope in the Lambda of the block that is eliminated level by level."""
-    products, own, first = criterion.products, criterion.products.own, lambdas[0]
-    levels, k = own.shape[:2]
+    patterns, pulled = criterion.patterns, found.pulled
+    own, width = patterns.different, pulled.shape[1]
+    remaining = -own @ found.eliminated
+    remaining[:, range(width), range(width)] += 1.0
+    trace = np.tensordot(patterns.counts, own @ np.swapaxes(pulled, 1, 2), 1)
+    if criterion.pair_sums is not None:
+        both = _spread(criterion, lambdas[1:], inverse, solution, weight)
+        sums = (criterion.pair_sums @ both.ravel()).reshape(own.shape)
+        return 2 * (trace - (remaining @ sums @ np.swapaxes(pulled, 1, 2)).sum(axis=0))
+    table, rest = _by_level(criterion, lambdas[1:], solution)
+    levels, k = rest.shape[:2]
+    pulled, remaining = patterns.by_level(pulled), patterns.by_level(remaining)
+    left = (remaining @ table).reshape(levels * k, -1) @ inverse
+    trace = trace - np.tensordot(left.reshape(levels, k, -1), pulled @ table, ([0, 2], [0, 2]))
+    score, modes = (remaining @ rest)[:, :, 0], (pulled @ rest)[:, :, 0]
+    return 2 * (trace - weight * score.T @ modes)
+
+
+def _spread(
+    criterion: Criterion,
+    lambdas: Sequence[np.ndarray],
+    inverse: np.ndarray,
+    solution: np.ndarray,
+    weight: float,
+) -> np.ndarray:
+    """Return S for which the slope has the sum over levels of M S M', M = Z1'[Z2, Q, r]."""
+    size = len(solution)
+    both = np.zeros((size + 1, size + 1))
+    vector = np.append(-solution, 1.0)
+    both[:size, :size] = inverse
+    for one, span in zip(lambdas, criterion.products.spans, strict=True):
+        rows = both[span].reshape(-1, len(one), size + 1)
+        both[span] = (one @ rows).reshape(-1, size + 1)
+        vector[span] = (vector[span].reshape(-1, len(one)) @ one.T).ravel()
+    for one, span in zip(lambdas, criterion.products.spans, strict=True):
+        columns = both[:, span].reshape(size + 1, -1, len(one))
+        both[:, span] = (columns @ one.T).reshape(size + 1, -1)
+    return both + weight * np.outer(vector, vector)
+
+
+def _by_level(
+    criterion: Criterion, lambdas: Sequence[np.ndarray], solution: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return Z1'[Z2 Lambda, Q] by level, L x K x m, and Z1' times what is left of r, L x K x 1."""
+    products = criterion.products
     others = np.asarray(products.first_others)
-    for one, span in zip(lambdas[1:], products.spans, strict=True):
+    for one, span in zip(lambdas, products.spans, strict=True):
         if others is products.first_others:
             others = others.copy()
         others[:, span] = (others[:, span].reshape(len(others), -1, len(one)) @ one).reshape(len(others), -1)
-    table = np.hstack([others, products.first_rest[:, :-1]]).reshape(levels, k, -1)
-    inner = first.T @ own @ first + np.eye(k)
-    pulled = np.linalg.solve(inner, np.broadcast_to(first.T, inner.shape))
-    remaining = np.eye(k) - own @ found.eliminated
-    right = pulled @ table
-    left = remaining @ table
-    trace = (own @ np.swapaxes(pulled, 1, 2)).sum(axis=0)
-    trace = trace - np.einsum(
-        "lam,lbm->ab", (left.reshape(levels * k, -1) @ inverse).reshape(left.shape), right
-    )
-    rest = products.first_rest[:, -1].reshape(levels, k) - (table @ solution)
-    score = np.einsum("lab,lb->la", remaining, rest)
-    modes = np.einsum("lab,lb->la", pulled, rest)
-    return 2 * (trace - weight * score.T @ modes)
+    table = np.hstack([others, products.first_rest[:, :-1]]).reshape(*products.own.shape[:2], -1)
+    return table, (products.first_rest[:, -1].reshape(table.shape[:2]) - table @ solution)[:, :, None]

@@ -78,10 +78,10 @@ class Coordinates:
 
     def from_blocks(self, matrices: Sequence[np.ndarray], blocks: Sequence[Block]) -> np.ndarray:
         """Return the slope in theta (of orthonormal columns) from the slopes in each block's Lambda."""
-        parts: list[np.ndarray] = [np.empty(0)] * len(self.terms)
+        parts = [np.zeros((len(term.names),) * 2) for term in self.terms]
         for block, matrix in zip(blocks, matrices, strict=True):
             for term, columns in block.terms:
-                parts[term] = matrix[columns, columns]
+                parts[term] += matrix[columns, columns]
         return self.join(parts)
 
     def original(self, searched: np.ndarray) -> np.ndarray:

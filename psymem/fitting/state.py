@@ -46,6 +46,11 @@ class ProfiledState:
         found, _ = dtrtrs(products.triangle, products.ols + self._beta_q)
         return found
 
+    @cached_property
+    def _eliminated(self) -> np.ndarray:
+        """Conditional covariances of the first block's modes without the others' uncertainty, L x K x K."""
+        return self.criterion.patterns.by_level(self.evaluation.eliminated)
+
     def df(self, weights: np.ndarray, vcov: np.ndarray) -> np.ndarray:
         """Satterthwaite degrees of freedom of ``weights @ beta`` (m x p)."""
         return self.curvature.df(weights, vcov)
@@ -62,14 +67,14 @@ class ProfiledState:
         flat = np.concatenate([o.ravel() for o in others]) if others else np.empty(0)
         left = products.first_rest @ np.concatenate([-self._beta_q, [1.0]]) - products.first_others @ flat
         by_level = left.reshape(products.own.shape[0], -1, 1)
-        return [(self.evaluation.eliminated @ by_level)[:, :, 0], *others]
+        return [(self._eliminated @ by_level)[:, :, 0], *others]
 
     @cached_property
     def mode_covariances(self) -> list[np.ndarray]:
         """Conditional covariances of the modes by block, levels x K x K, given theta and the fixed effects, as in lme4."""
         products = self.criterion.products
         q2 = products.q2
-        first = self.evaluation.eliminated.copy()
+        first = self._eliminated.copy()
         found: list[np.ndarray] = []
         if q2:
             inverse, _ = dpotri(self.evaluation.factor[:q2, :q2], lower=1)
@@ -96,7 +101,7 @@ class ProfiledState:
             rows = slice(start * width, min((start + 512), shape[0]) * width)
             side = products.first_others[rows]
             side = (side.toarray() if hasattr(side, "toarray") else side).reshape(-1, width, products.q2)
-            side = self.evaluation.eliminated[start : start + 512] @ side
+            side = self._eliminated[start : start + 512] @ side
             found[start : start + 512] = np.einsum("ljq,lkq->ljk", side @ spread, side)
         return found
 
@@ -106,12 +111,12 @@ class ProfiledState:
         for block, modes, covariances in zip(
             self.criterion.products.blocks, self.modes, self.mode_covariances, strict=True
         ):
-            for index, columns in block.terms:
+            for index in block.bars:
                 back = np.linalg.inv(self.coordinates.triangles[index])
-                estimate = modes[:, columns] @ back.T
-                spread = np.einsum("ij,ljk,ik->li", back, covariances[:, columns, columns], back)
-                names = self.coordinates.terms[index].names
-                pieces.append((index, self._piece(block.group, block.levels, names, estimate, spread)))
+                estimate = block.of_bar(index, modes) @ back.T
+                spread = np.einsum("ij,ljk,ik->li", back, block.of_bar(index, covariances), back)
+                term = self.coordinates.terms[index]
+                pieces.append((index, self._piece(term.group, term.levels, term.names, estimate, spread)))
         return pd.concat([piece for _, piece in sorted(pieces, key=lambda x: x[0])], ignore_index=True)
 
     def _piece(
@@ -163,9 +168,9 @@ class ProfiledState:
     ) -> None:
         products = self.criterion.products
         for block, modes in zip(products.blocks, self.modes, strict=True):
-            for index, columns in block.terms:
+            for index in block.bars:
                 back = np.linalg.inv(self.coordinates.triangles[index])
-                effects = np.vstack([modes[:, columns] @ back.T, np.zeros(len(back))])
+                effects = np.vstack([block.of_bar(index, modes) @ back.T, np.zeros(len(back))])
                 term = self.coordinates.terms[index]
                 values, codes = random_columns(self.data, term, frame, complete, new_levels)
                 found[complete] += np.einsum("ij,ij->i", values, effects[codes])

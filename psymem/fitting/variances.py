@@ -22,15 +22,15 @@ def start_values(products: CrossProducts, coordinates: Coordinates) -> np.ndarra
     total = float(products.rest[-1, -1])
     sums, owns = zip(*(_own_sums(products, k) for k in range(len(products.blocks))), strict=True)
     taken = sum(float((s**2 / np.maximum(o, 1e-12)).sum()) for s, o in zip(sums, owns, strict=True))
-    used = sum(o.size for o in owns)
+    used = sum(int((o > 0).sum()) for o in owns)
     noise = max(total - taken, 0.02 * total) / max(products.n - used, 0.1 * products.n)
-    matrices: list[np.ndarray] = [np.empty(0)] * len(coordinates.terms)
+    above, below = ([np.zeros(len(term.names)) for term in coordinates.terms] for _ in range(2))
     for block, s, o in zip(products.blocks, sums, owns, strict=True):
-        ratio = (s**2 / noise - o).sum(axis=0) / np.maximum((o**2).sum(axis=0), 1e-300)
-        guess = np.sqrt(np.clip(ratio, 0.01, 1e4))
         for term, columns in block.terms:
-            matrices[term] = np.diag(guess[columns])
-    return coordinates.join(matrices)
+            above[term] += (s**2 / noise - o).sum(axis=0)[columns]
+            below[term] += (o**2).sum(axis=0)[columns]
+    ratios = [a / np.maximum(b, 1e-300) for a, b in zip(above, below, strict=True)]
+    return coordinates.join([np.diag(np.sqrt(np.clip(ratio, 0.01, 1e4))) for ratio in ratios])
 
 
 def _own_sums(products: CrossProducts, position: int) -> tuple[np.ndarray, np.ndarray]:

@@ -65,6 +65,34 @@ def test_batch_size_does_not_matter(small_checkpoint, backend, batch_tokens):
         np.testing.assert_allclose(a.attention, b.attention, atol=1e-5)
 
 
+def test_no_score_of_a_bundled_model_moves_by_as_much_as_is_promised():
+    texts = [SENTENCE[i : i + n] for n in (1, 2, 3, 4, 5, 8) for i in range(2)] + [SENTENCE * 3]
+    orders = np.random.default_rng(1).permutation(len(texts)), np.arange(len(texts))
+    model = RecurrentBackend("cbr-rnn/1")
+    small = RecurrentBackend("cbr-rnn/1", batch_tokens=30)
+    alone = [model.read(words).logprob for words in texts]
+    for backend, order in ((model, orders[0]), (model, orders[1]), (small, orders[0])):
+        for number, trace in zip(order, backend.read_many([texts[i] for i in order]), strict=True):
+            moved = np.abs(trace.logprob - alone[number]) / np.log(2)  # bits
+            assert moved.max() <= 1e-5
+
+
+@pytest.mark.parametrize("n", [1, 3, 4, 5, 50])
+def test_matrix_products_have_a_whole_number_of_rows(n):
+    seen = []
+
+    def logits_of(states):
+        seen.append(len(states))
+        return states.clone()
+
+    states = torch.randn(n, 7, generator=torch.Generator().manual_seed(n))
+    found = expectation.expect(states, logits_of, 7, np.arange(n), np.arange(n) % 7)
+    expected = states.double().log_softmax(-1)[torch.arange(n), torch.arange(n) % 7]
+    np.testing.assert_allclose(found.logprob, expected, atol=1e-6)
+    assert sum(seen) == n + -n % 4
+    assert all(rows % 4 == 0 for rows in seen)
+
+
 def test_size_of_a_block_of_logits_does_not_matter(backend, monkeypatch):
     whole = backend.read_many(MANY)
     monkeypatch.setattr(expectation, "LOGITS_AT_ONCE", 200)

@@ -35,6 +35,7 @@ def test_the_terminal_shows_effects_in_rows_and_measures_in_columns(finished):
     ):
         assert words in printed
     assert printed.count("  by-item slopes  ") == 2
+    assert "tems by instances" not in printed
     assert "toy: one instance, by-item slopes only for differences of differences." in printed
     assert "Items: all 5 analysed." in printed
     assert f"Report: {finished[1] / 'report.html'}" in printed

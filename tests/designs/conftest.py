@@ -54,14 +54,24 @@ def published(shared) -> pd.DataFrame:
 
 
 def simulated(
-    n_items: int = 12, models: tuple[str, ...] = ("toy",), seed: int = 1, slopes: float = 0.0
+    n_items: int = 12,
+    models: tuple[str, ...] = ("toy",),
+    seed: int = 1,
+    slopes: float = 0.0,
+    cells: float = 0.0,
 ) -> pd.DataFrame:
     """SCORES of made-up models: attraction lowers surprisal and attention; items and instances differ.
 
-    `slopes` is how much items differ in each of the two attractions (standard deviation, bits).
+    `slopes` is how much items differ in each of the two attractions, `cells` how much instances differ in what they
+    find hard, an item and a verb of it, and items in each condition (standard deviations, bits).
     """
     rng = np.random.default_rng(seed)
     effect = {"A": 0.0, "B": -0.6, "C": 0.0, "D": -0.5, "E": 0.0, "F": -1.0, "G": -0.4, "H": -0.6}
+    more = np.random.default_rng(seed + 100)
+    hard, odd = (
+        more.normal(0, cells, (n_items, len(models), 2)),
+        more.normal(0, cells, (n_items, len(effect))),
+    )
     rows = []
     for item in range(1, n_items + 1):
         level = rng.normal(10, 2)
@@ -71,7 +81,9 @@ def simulated(
             for number, model in enumerate(models):
                 noise = rng.normal(0, 0.4, 3)
                 row = {"item": item, "condition": condition, "model": model}
-                row |= {"surprisal_bits": level + size + shift + 0.1 * number + noise[0]}
+                own_verb = hard[item - 1, number, 0] + hard[item - 1, number, 1] * (condition in "CD")
+                own_verb += odd[item - 1, "ABCDEFGH".index(condition)]
+                row |= {"surprisal_bits": level + size + shift + own_verb + 0.1 * number + noise[0]}
                 row |= {"relative_attention": 0.5 + size / 10 + noise[1] / 20}
                 row |= {"attention_entropy_bits": 2 + noise[2] / 10}
                 rows.append(row)

@@ -6,13 +6,7 @@ import pandas as pd
 import pytest
 
 from psymem.data.attraction_design import CONDITIONS
-from psymem.designs.effects import (
-    AS_PUBLISHED,
-    ATTRACTION_EFFECTS,
-    BY_ITEM_SLOPES,
-    add_predictors,
-    human_effect,
-)
+from psymem.designs.effects import ATTRACTION_EFFECTS, add_predictors, human_effect
 
 BY_NAME = {e.name: e for e in ATTRACTION_EFFECTS}
 
@@ -43,18 +37,6 @@ def test_human_effect_is_that_of_independent_proportions():
     points, low, high = human_effect({"A": -1, "B": 1})
     error = (((75 - 57) / 3.92) ** 2 + ((50 - 29) / 3.92) ** 2) ** 0.5
     assert (points, low, high) == pytest.approx((-27, -27 - 1.96 * error, -27 + 1.96 * error))
-
-
-def test_random_effects_of_several_instances_are_the_published_ones():
-    effect = BY_NAME["interaction"]
-    assert effect.random_effects(AS_PUBLISHED, 15) == "(1|item) + (1|model)"
-    assert effect.random_effects(BY_ITEM_SLOPES, 15) == "(1 + single_attr * violation|item) + (1|model)"
-
-
-def test_one_instance_cannot_estimate_a_slope_for_two_conditions():
-    assert BY_NAME["agreement-attraction"].random_effects(AS_PUBLISHED, 1) == "(1|item)"
-    assert BY_NAME["agreement-attraction"].random_effects(BY_ITEM_SLOPES, 1) is None
-    assert BY_NAME["additivity"].random_effects(BY_ITEM_SLOPES, 1) == "(1 + gram_attr + sem_attr|item)"
 
 
 def test_predictors_of_each_condition():

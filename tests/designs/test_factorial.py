@@ -13,6 +13,7 @@ from psymem.designs.contrasts import contrasts_of
 from psymem.designs.effects import HUMAN_PERCENTAGES
 from psymem.designs.factorial import analyse
 from psymem.designs.plotted import plotted_means
+from psymem.designs.structures import STRUCTURES
 from psymem.errors import DataError, OutputError
 
 FACTORS = ["attraction", "violation"]
@@ -215,21 +216,31 @@ def test_report_says_what_it_must(report):
     assert "Laurinavichyute, A., &amp; von der Malsburg, T. (2022)." in report
     assert "We analysed 11 items of own items in 8 conditions" in report
     assert "cbr-rnn (2 trained instances)" in report
-    assert "Cite the models with by-item slopes for claims about sentences in general." in report
+    assert (
+        "Cite the models with &#x27;by-item slopes, items by instances&#x27; for claims about sentences"
+        in report
+    )
 
 
-def test_report_has_every_effect_with_both_structures(report):
+def test_report_has_every_effect_with_all_structures(report):
     for subtraction in ("B − A", "D − C", "(D − C) − (B − A)", "F − E", "H − E", "G − E", "F − G − H + E"):
         assert report.count(f", {subtraction}</td>") == len(MEASURES)
     assert (
         report.count("<td>random intercepts</td>")
         == report.count("<td>by-item slopes</td>")
+        == report.count("<td>by-item slopes, items by instances</td>")
         == 7 * len(MEASURES)
     )
 
 
 def test_report_states_every_finding_with_its_direction(saved, report):
-    cited = saved[0].effects.query("structure == 'by-item slopes' and measure == 'surprisal_bits'").iloc[0]
+    cited = (
+        saved[0]
+        .effects.query("measure == 'surprisal_bits'")
+        .set_index("structure")
+        .loc[STRUCTURES[-1]]
+        .iloc[0]
+    )
     number = f"{cited['estimate']:.3f}".replace("-", "−")
     assert f"<li>Agreement attraction, B − A: {number} bits, 95% CI [" in report
     assert "people show attraction: consistent." in report
@@ -240,7 +251,7 @@ def test_report_of_one_instance_advises_otherwise(toy_scores, tmp_path):
     run(toy_scores).save(tmp_path)
     report = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "equals a paired t-test over items" in report
-    assert "Cite the models with by-item slopes for claims" not in report
+    assert "for claims about sentences in general" not in report
 
 
 def other_design(scores):

@@ -8,8 +8,9 @@ import pytest
 from scipy import stats
 
 from psymem.designs import significance
-from psymem.designs.effects import AS_PUBLISHED, ATTRACTION_EFFECTS, BY_ITEM_SLOPES
+from psymem.designs.effects import ATTRACTION_EFFECTS
 from psymem.designs.rows import region_rows
+from psymem.designs.structures import AS_PUBLISHED, BY_ITEM_SLOPES, ITEMS_BY_INSTANCES, STRUCTURES
 from psymem.errors import FitError, FormulaError, UnknownNameError
 from psymem.units import bits_to_nats
 
@@ -91,7 +92,7 @@ def test_columns_and_order(two_instances):
     table = table_of(two_instances, ["surprisal_bits"])
     assert list(table.columns) == list(significance.EFFECT_COLUMNS)
     assert list(table["effect"].unique()) == [e.name for e in ATTRACTION_EFFECTS]
-    assert list(table["structure"][:2]) == [AS_PUBLISHED, BY_ITEM_SLOPES]
+    assert list(table["structure"][:3]) == [AS_PUBLISHED, BY_ITEM_SLOPES, ITEMS_BY_INSTANCES]
     assert set(table["model"]) == {"cbr-rnn"}
     assert set(table["n_models"]) == {2}
 
@@ -187,9 +188,13 @@ def own_table(scores, **settings):
 def test_own_formula_tests_its_coefficients(two_instances):
     scores = two_instances[two_instances["condition"].isin(list("AB"))]
     table = own_table(scores, formula="y ~ attraction")
-    assert list(table["effect"]) == ["attractiongrammatical"] * 2
-    assert list(table["structure"]) == [AS_PUBLISHED, BY_ITEM_SLOPES]
-    assert list(table["random_effects"]) == ["(1|item) + (1|model)", "(1 + attraction|item) + (1|model)"]
+    assert list(table["effect"]) == ["attractiongrammatical"] * 3
+    assert list(table["structure"]) == list(STRUCTURES)
+    assert list(table["random_effects"]) == [
+        "(1|item) + (1|model)",
+        "(1 + attraction|item) + (1|model)",
+        "(1 + attraction|item) + (1|model) + (1|item:model)",
+    ]
     standard = table_of(two_instances, ["surprisal_bits"]).iloc[0]
     assert table["estimate"].iloc[0] == pytest.approx(standard["estimate"])
 
@@ -246,6 +251,18 @@ def test_unknown_engine(two_instances):
     assert str(error.value).startswith("There is no fitting engine called 'lme5'. Did you mean 'lme4'?")
 
 
-def test_slopes_for_one_instance_and_three_factors():
-    found = significance._structures("a * b * c", ["a", "b", "c"], 1)
-    assert found == [(AS_PUBLISHED, "(1|item)"), (BY_ITEM_SLOPES, "(1 + (a + b + c)^2|item)")]
+def test_a_structure_that_explains_everything_does_not_stop_the_others(two_instances):
+    scores = two_instances[two_instances["condition"].isin(list("AB"))]
+    item = scores["item"].astype(int)
+    again, second = scores["condition"] == "B", scores["model"] == "cbr-rnn/2"
+    table = own_table(
+        scores.assign(surprisal_bits=item % 5 + (item % 3) * again + (item % 7) * second),
+        formula="y ~ attraction",
+    ).set_index("structure")
+    assert table.loc[[AS_PUBLISHED, BY_ITEM_SLOPES], "estimate"].notna().all()
+    assert np.isnan(table.loc[ITEMS_BY_INSTANCES, "estimate"])
+    assert table.loc[ITEMS_BY_INSTANCES, "note"] == (
+        "Not estimable: The response 'surprisal_bits' is determined completely by the fixed effects and item, model, "
+        "item:model: no residual variance is left, so nothing can be tested. Is the response an average per level, or a copy "
+        "of a predictor?"
+    )

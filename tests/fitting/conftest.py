@@ -21,6 +21,7 @@ def crossed() -> pd.DataFrame:
             "subject": [f"s{k:02d}" for k in subject],
             "item": item,
             "block": [f"b{k // 6}" for k in item],
+            "half": [f"h{k // 10}" for k in subject],
             "condition": np.array(["none", "double", "semantic"])[condition],
             "plural": rng.random(n) > 0.5,
             "x": x,

@@ -18,6 +18,9 @@ FORMULAS = [
     "y ~ x + condition + (1|subject) + (1|item)",
     "y ~ x + (1+x|subject) + (1+condition|item)",
     "y ~ x + (1+x+z||subject) + (1|item) + (1|block)",
+    "y ~ x + (1+condition|item) + (1|subject) + (1|block)",
+    "y ~ plural + (1+plural|half) + (1+plural|half:subject) + (1|item)",
+    "y ~ plural + (1|half/subject) + (1+x|item)",
 ]
 
 
