@@ -73,7 +73,9 @@ def test_comparison_and_held_out_rows_use_the_weights(averages):
     train, test = averages[fold != 0], averages[fold == 0]
     again = fit(train, "y ~ x", weights="n", reml=False)
     mean = again.predict(test)
-    expected = stats.norm.logpdf(test["y"], mean, again.sigma / np.sqrt(test["n"]))
+    squares = train["n"] * (train["y"] - again.predict(train)) ** 2
+    sigma = np.sqrt(squares.sum() / len(train))  # maximum likelihood
+    expected = stats.norm.logpdf(test["y"], mean, sigma / np.sqrt(test["n"]))
     np.testing.assert_allclose(held.observations.loc[test.index, "full"], expected, rtol=1e-9)
 
 
