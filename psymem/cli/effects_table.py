@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from psymem.designs.published_networks import COLUMNS, EXPLANATION
 from psymem.designs.rows import CRITICAL
 from psymem.designs.significance import COMPARABLE
 from psymem.designs.structures import BY_ITEM_SLOPES, ITEMS_BY_INSTANCES
@@ -26,6 +27,8 @@ FULL_TABLE = 100
 
 AGAIN = {BY_ITEM_SLOPES: "  by-item slopes", ITEMS_BY_INSTANCES: "  items by instances"}
 """What stands in place of the effect's name where it is tested once more."""
+
+PUBLISHED = "  published networks"
 
 SHORT_LABELS = {
     "agreement-attraction": "Agreement (B-A)",
@@ -96,14 +99,25 @@ def effects_table(effects: pd.DataFrame, *, with_p: bool = True) -> Table:
         table.add_column("People", min_width=6, justify="center")
     for measure in measures:
         table.add_column(short_name(split_column(measure)[0]).replace(" ", "\n", 1), no_wrap=True)
-    for (effect, structure), rows in effects.groupby(["effect", "structure"], sort=False):
-        again = AGAIN.get(str(structure))
-        if again and rows["random_effects"].isna().all():
-            continue
-        by_measure = rows.set_index("measure")
-        cells = [_cell(by_measure.loc[m], with_p) if m in by_measure.index else "" for m in measures]
-        table.add_row(*_head(rows, str(effect), again, compared), *cells, style="dim" if again else None)
+    for effect, of_effect in effects.groupby("effect", sort=False):
+        for structure, rows in of_effect.groupby("structure", sort=False):
+            again = AGAIN.get(str(structure))
+            if again and rows["random_effects"].isna().all():
+                continue
+            by_measure = rows.set_index("measure")
+            cells = [_cell(by_measure.loc[m], with_p) if m in by_measure.index else "" for m in measures]
+            table.add_row(*_head(rows, str(effect), again, compared), *cells, style="dim" if again else None)
+        if published := _published(of_effect, measures):
+            table.add_row(*_head(of_effect, str(effect), PUBLISHED, compared), *published, style="dim")
     return table
+
+
+def _published(rows: pd.DataFrame, measures: list[str]) -> list[str]:
+    """Cells with the estimates in the published networks; none where nothing is published."""
+    if COLUMNS[0] not in rows or rows[COLUMNS[0]].isna().all():
+        return []
+    estimates = rows.drop_duplicates("measure").set_index("measure")[COLUMNS[0]].reindex(measures)
+    return ["" if pd.isna(e) else f"{e:>z7.3f}" for e in estimates]
 
 
 def within_table(effects: pd.DataFrame) -> Table:
@@ -151,6 +165,7 @@ def _legend(result: FactorialResult) -> list[str]:
         f"{stars_mean}, and whether people agree (yes/no).",
         f"People: - or + reliable effect (agree: same sign and p < {alpha}), 0 null (agree: p >= {alpha}).",
         "Negative is attraction. First lines: random intercepts, as published; the report says which to cite.",
+        *([EXPLANATION] if result.effects[COLUMNS[0]].notna().any() else []),
         *_instances(result),
     ]
 

@@ -27,6 +27,7 @@ from psymem.designs.rows import (
     refuse_single_item,
     region_rows,
 )
+from psymem.designs.published_networks import with_published
 from psymem.designs.significance import Tests, effects_table
 from psymem.designs.supertags import COLUMN, supertag_weights, weight_blocks, with_blocks
 from psymem.designs.within import effects_within, property_of
@@ -103,8 +104,9 @@ def analyse(
         human[0], rows, factors, tests, human[1], measures=measures, attraction=attraction
     )
     directions = people.directions() if people else PUBLISHED_DIRECTIONS
+    effects = effects_table(rows, measures, factors, tests, attraction, people=directions)
     return FactorialResult(
-        effects=effects_table(rows, measures, factors, tests, attraction, people=directions),
+        effects=with_published(effects) if attraction and not tests.own_effects else effects,
         means=means,
         scores=scores.assign(analysed=scores["item"].isin(kept["item"])),
         left_out=left_out,

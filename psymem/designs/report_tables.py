@@ -10,6 +10,7 @@ import pandas as pd
 
 from psymem.designs import wording
 from psymem.designs.effects import ATTRACTION_EFFECTS
+from psymem.designs.published_networks import COLUMNS, EXPLANATION
 from psymem.designs.rows import CRITICAL, regions_of
 from psymem.designs.structures import STRUCTURES
 
@@ -25,10 +26,13 @@ def effects_html(result: FactorialResult) -> str:
     critical = result.effects[result.effects["region"] == CRITICAL]
     for (model, measure), part in critical.groupby(["model", "measure"], sort=False):
         part = part.dropna(subset=["random_effects"])  # what cannot be estimated is named under the fits
-        rows = [_effect_cells(row) for _, row in part.iterrows()]
+        rows, head = [_effect_cells(row) for _, row in part.iterrows()], list(HEAD)
+        if COLUMNS[0] in part and part[COLUMNS[0]].notna().any():
+            head.append("published networks")
+            rows = [[*c, _published(row)] for c, (_, row) in zip(rows, part.iterrows(), strict=True)]
         classes = ["slopes" if s in STRUCTURES[1:] else "" for s in part["structure"]]
         heading = f"{wording.short_name(str(measure))}, {model}"
-        parts.append(f"<h3>{escape(heading)}</h3>" + table_html(HEAD, rows, classes))
+        parts.append(f"<h3>{escape(heading)}</h3>" + table_html(head, rows, classes))
     return "".join(parts) + _structures(critical) + (_reading(result) if result.attraction else "")
 
 
@@ -66,6 +70,14 @@ def _effect_cells(row: pd.Series) -> list[str]:
     return [*cells, estimate, interval, wording.number(row["df"], 1), wording.number(row["t"], 2), *p_values]
 
 
+def _published(row: pd.Series) -> str:
+    """Estimate and interval in the published networks, on the first line of an effect."""
+    if row["structure"] in STRUCTURES[1:]:
+        return ""
+    estimate, low, high = (wording.number(row[c]) for c in COLUMNS)
+    return f"{estimate} [{low}, {high}]"
+
+
 def _agreed(row: pd.Series) -> str:
     return "" if pd.isna(row["consistent"]) else "yes" if row["consistent"] else "no"
 
@@ -92,7 +104,8 @@ def _reading(result: FactorialResult) -> str:
         f"attractor. People: the effect on the {people}, null that it cannot be told from zero. Consistent: "
         "people's effect is reliable, and the model's has the same sign and "
         f"p < {alpha:g}; or people's is null, and the model's p is at least {alpha:g} (absence of evidence, on "
-        "both sides). Attention entropy has no human counterpart. Stars: p < .05, .01, .001, uncorrected."
+        "both sides). Attention entropy has no human counterpart. Stars: p < .05, .01, .001, uncorrected. "
+        f"{EXPLANATION} Their effects have random intercepts and are computed again from the released scores."
     )
     published = [
         f"{e.label} ({wording.minus(e.subtraction)}): {e.human_evidence}" for e in ATTRACTION_EFFECTS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -36,6 +37,7 @@ def test_the_terminal_shows_effects_in_rows_and_measures_in_columns(finished):
         assert words in printed
     assert printed.count("  by-item slopes  ") == 2
     assert "tems by instances" not in printed
+    assert re.search(r"\n   published networks +-0\.668 +-0\.072 *\n", printed)
     assert "toy: one instance, by-item slopes only for differences of differences." in printed
     assert "Items: all 5 analysed." in printed
     assert f"Report: {finished[1] / 'report.html'}" in printed

@@ -8,7 +8,7 @@ import re
 import pandas as pd
 import pytest
 
-from psymem.designs import factorial_folder, results_folder, significance
+from psymem.designs import factorial_folder, published_networks, results_folder, significance
 from psymem.designs.contrasts import contrasts_of
 from psymem.designs.effects import HUMAN_PERCENTAGES
 from psymem.designs.factorial import analyse
@@ -125,7 +125,8 @@ def test_folder(saved):
     assert {p.name for p in folder.iterdir()} == EXPECTED_FILES
     assert [p.name for p in folder.parent.iterdir()] == ["b"]
     effects = pd.read_csv(folder / "effects.csv")
-    assert list(effects.columns) == list(significance.EFFECT_COLUMNS)
+    assert [c for c in effects if c not in published_networks.COLUMNS] == list(significance.EFFECT_COLUMNS)
+    assert effects["published_estimate"].notna().any()
     assert effects["estimate"].to_numpy() == pytest.approx(result.effects["estimate"].to_numpy(), nan_ok=True)
     about = json.loads((folder / "effects.json").read_text(encoding="utf-8"))
     assert about["items_left_out"] == ["3"]
