@@ -17,6 +17,7 @@ from psymem.designs.effects import PUBLISHED_DIRECTIONS
 from psymem.designs.factorial_result import FactorialResult
 from psymem.designs.human import HumanSource, analyse_human
 from psymem.designs.plotted import plotted_means
+from psymem.designs.published_networks import with_published
 from psymem.designs.reading import Reading, item_set_facts, scoring_run
 from psymem.designs.rows import (
     CRITICAL,
@@ -27,7 +28,6 @@ from psymem.designs.rows import (
     refuse_single_item,
     region_rows,
 )
-from psymem.designs.published_networks import with_published
 from psymem.designs.significance import Tests, effects_table
 from psymem.designs.supertags import COLUMN, supertag_weights, weight_blocks, with_blocks
 from psymem.designs.within import effects_within, property_of
