@@ -109,7 +109,7 @@ def test_durations_in_seconds():
         word_durations(corpus({"x": [0.4, 0.2, 0.1, 0.3]}))
     assert str(caught.value) == (
         "The longest total reading time of the corpus 'c' is 0.4; times in ms were expected. Are they in seconds, or "
-        "scaled?"
+        "scaled? --ms-per-unit 1000 reads seconds in a table of your own."
     )
 
 

@@ -13,7 +13,6 @@ from psymem import checkpoints
 from psymem.backends.load import load_backend
 from psymem.backends.recurrent import RecurrentBackend
 from psymem.measures.surprisal import Surprisal
-from psymem.models import hf
 from psymem.scoring import as_words
 
 pytestmark = pytest.mark.parity
@@ -72,9 +71,9 @@ def test_surprisal(folder, traces):
 
 def without_end_of_sentence(folder):
     """Return a function from a sentence to surprisals in nats with </s> taken out of the distribution."""
-    from transformers import AutoTokenizer
+    from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    model = hf.CueBasedRNNForCausalLM.from_pretrained(folder)
+    model = AutoModelForCausalLM.from_pretrained(folder)
     tokenizer = AutoTokenizer.from_pretrained(folder)
 
     def surprisals(sentence: str) -> np.ndarray:
