@@ -13,6 +13,7 @@ from psymem import checkpoints
 from psymem.backends.load import load_backend
 from psymem.backends.recurrent import RecurrentBackend
 from psymem.measures.surprisal import Surprisal
+from psymem.models import hf
 from psymem.scoring import as_words
 
 pytestmark = pytest.mark.parity
@@ -73,6 +74,7 @@ def without_end_of_sentence(folder):
     """Return a function from a sentence to surprisals in nats with </s> taken out of the distribution."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
+    hf.register()
     model = AutoModelForCausalLM.from_pretrained(folder)
     tokenizer = AutoTokenizer.from_pretrained(folder)
 
