@@ -12,6 +12,15 @@ from psymem.units import nats_to_bits
 
 MEASURES = ["surprisal_bits", "relative_attention", "attention_entropy_bits"]
 FACTORS = ["attraction", "violation"]
+LME4_NAMES = {
+    "agreement-attraction": "A-B agr",
+    "semantic-attraction": "C-D sem",
+    "interaction": "(C-D)-(A-B) int",
+    "double-attraction": "E-F double",
+    "agreement-in-double": "E-H gram",
+    "semantic-in-double": "E-G sem",
+    "additivity": "additivity int",
+}
 
 
 def as_scores(frame: pd.DataFrame) -> pd.DataFrame:
@@ -31,6 +40,16 @@ def as_scores(frame: pd.DataFrame) -> pd.DataFrame:
     )
     text = ["item", "text_id", "word", "region", "role", "attraction", "violation", "condition", "model"]
     return made.astype(dict.fromkeys(text, "str"))
+
+
+@pytest.fixture(scope="session")
+def published_lme4(shared):
+    """Give a function from effect and measure to lme4's numbers for the published scores; surprisal in nats."""
+    path = shared / "data/statistics/attraction_cbr_rnn_lme4.csv"
+    gold = pd.read_csv(path).set_index(["contrast", "y"])
+    return lambda effect, measure: gold.loc[
+        (LME4_NAMES[effect], "surp" if measure.startswith("surprisal") else "rel")
+    ]
 
 
 @pytest.fixture(scope="session")

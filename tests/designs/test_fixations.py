@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,6 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from psymem.data.corpora import load_corpus, sample_folder
 from psymem.data.corpus import Corpus
 from psymem.data.frequencies import log_frequency
 from psymem.designs.fixation_correlations import correlations, rank_correlations
@@ -20,13 +18,12 @@ from psymem.designs.fixation_intervals import BOOTSTRAP, FISHER, fisher_interval
 from psymem.designs.fixation_sentences import HUMAN, choose_sentences
 from psymem.designs.fixation_statistics import spread
 from psymem.designs.fixation_wording import NOT_CAUSAL
-from psymem.designs.fixation_words import TIME, WITH_TIMES, human_times, model_words
+from psymem.designs.fixation_words import TIME, human_times, model_words
 from psymem.designs.fixations import FixationSettings, analyse_fixations, fixations
 from psymem.designs.results_folder import pdf_bytes
 from psymem.designs.study_settings import StudySettings
-from psymem.errors import DataError, FormulaError, MeasureError, PsymemWarning
+from psymem.errors import DataError, FormulaError, MeasureError
 from psymem.fitting.fit import fit
-from psymem.registry import CORPORA
 
 VOCABULARY = (
     "the old key of a rusty cabinet was lost in museum and dogs chased it but nobody remembered which of them soon "
@@ -133,26 +130,6 @@ def test_no_word_with_both_values_is_refused(corpus):
     assert str(raised.value) == (
         "No word has both a fixation of m and a total reading time, so there is nothing to compare."
     )
-
-
-def test_a_corpus_without_total_reading_times_is_refused():
-    corpus = load_corpus("natural-stories", sample_folder("natural-stories"))
-    with pytest.raises(DataError) as raised:
-        fixations(corpus, "anything")
-    assert str(raised.value) == (
-        "The corpus natural-stories has no total reading times; it has self_paced_reading_time. Model fixations are compared "
-        "with total_reading_time. Corpora that have it: zuco1, zuco2, geco, dundee, provo, cmcl, iitb, eyelink, csv."
-    )
-
-
-@pytest.mark.parametrize(
-    "name", [n for n in CORPORA.names() if n != "csv"]
-)  # a plain table may have them or not
-def test_the_corpora_said_to_have_total_reading_times_have_them(name):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PsymemWarning)
-        corpus = load_corpus(name, sample_folder(name))
-    assert any(m.startswith(TIME) for m in corpus.measures) == (name in WITH_TIMES)
 
 
 def test_a_model_without_fixations_is_refused_and_others_are_named(corpus):
@@ -409,19 +386,3 @@ def test_a_wrong_formula_is_not_passed_over(corpus):
     study = StudySettings(spillover=1, random_effects="((")
     with pytest.raises(FormulaError):
         analyse_fixations(corpus, as_scores(corpus), dataclasses.replace(QUICK, study=study))
-
-
-@pytest.mark.parametrize(
-    ("settings", "given", "message"),
-    [
-        (StudySettings, {"shortest": 500.0, "longest": 100.0}, "shortest is 500 and longest 100, which no duration in ms can fulfil; the shortest has to be below the longest."),
-        (StudySettings, {"shortest": np.nan}, "shortest is nan and longest inf, which no duration in ms can fulfil; the shortest has to be below the longest."),
-        (StudySettings, {"seed": -1}, "seed is -1; it is a whole number of at least 0."),
-        (FixationSettings, {"seed": -1}, "seed is -1; it is a whole number of at least 0."),
-        (FixationSettings, {"rare_below": np.nan}, "rare_below is no number; it is a Zipf frequency such as 4."),
-    ],
-)  # fmt: skip
-def test_settings_that_mean_nothing(settings, given, message):
-    with pytest.raises(DataError) as caught:
-        settings(**given)
-    assert str(caught.value) == message

@@ -10,25 +10,13 @@ import pytest
 from psymem.designs.effects import ATTRACTION_EFFECTS
 from psymem.designs.published_networks import COLUMNS, PUBLISHED_NETWORKS, with_published
 
-CONTRASTS = {
-    "agreement-attraction": "A-B agr",
-    "semantic-attraction": "C-D sem",
-    "interaction": "(C-D)-(A-B) int",
-    "double-attraction": "E-F double",
-    "agreement-in-double": "E-H gram",
-    "semantic-in-double": "E-G sem",
-    "additivity": "additivity int",
-}
-
 
 @pytest.mark.shared
-def test_numbers_are_lme4s(shared):
-    gold = pd.read_csv(shared / "data/statistics/attraction_cbr_rnn_lme4.csv").set_index(["contrast", "y"])
+def test_numbers_are_lme4s(published_lme4):
     assert {effect for _, effect in PUBLISHED_NETWORKS} == {e.name for e in ATTRACTION_EFFECTS}
     for (measure, effect), (estimate, low, high) in PUBLISHED_NETWORKS.items():
-        surprisal = measure == "surprisal_bits"
-        row = gold.loc[(CONTRASTS[effect], "surp" if surprisal else "rel")]
-        unit = math.log(2) if surprisal else 1.0  # released surprisals are in nats
+        row = published_lme4(effect, measure)
+        unit = math.log(2) if measure == "surprisal_bits" else 1.0  # released surprisals are in nats
         assert estimate == pytest.approx(row.est / unit, abs=6e-4)
         half = 1.963 * row.se / unit  # t with several hundred degrees of freedom
         assert (low, high) == pytest.approx((estimate - half, estimate + half), abs=2e-3)

@@ -17,15 +17,6 @@ from psymem.designs.structures import AS_PUBLISHED, BY_ITEM_SLOPES, STRUCTURES
 from psymem.errors import DataError, UnknownNameError
 from psymem.fitting.multiplicity import adjust
 
-CONTRASTS = {
-    "agreement-attraction": "A-B agr",
-    "semantic-attraction": "C-D sem",
-    "interaction": "(C-D)-(A-B) int",
-    "double-attraction": "E-F double",
-    "agreement-in-double": "E-H gram",
-    "semantic-in-double": "E-G sem",
-    "additivity": "additivity int",
-}
 HEADS = ("gpt2_4_3", "gpt2_3_6", "gpt2_6_0", "gpt2_2_9")
 
 
@@ -83,15 +74,11 @@ def test_every_study_names_its_scores_and_measures():
 
 
 @pytest.mark.shared
-def test_every_cell_equals_lme4_on_the_released_scores(shared, table6):
-    expected = pd.read_csv(shared / "data/statistics/attraction_cbr_rnn_lme4.csv").set_index(
-        ["contrast", "y"]
-    )
+def test_every_cell_equals_lme4_on_the_released_scores(published_lme4, table6):
     published = table6.effects[table6.effects.structure == AS_PUBLISHED]
     assert len(published) == 14
     for row in published.to_dict("records"):
-        key = (CONTRASTS[row["effect"]], "surp" if row["measure"] == "surprisal_nats" else "rel")
-        lme4 = expected.loc[key]
+        lme4 = published_lme4(row["effect"], row["measure"])
         assert row["term"] == lme4.term
         assert row["n_obs"] == lme4.n
         assert row["estimate"] == pytest.approx(lme4.est, rel=1e-6)
