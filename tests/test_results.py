@@ -106,3 +106,72 @@ def test_cells_are_summarised_as_their_networks():
     assert found.to_dict() == pytest.approx(means.to_dict())
     shown = [f"{value:.1f}" for value in found]
     assert [number for number in shown if number not in README] == []
+
+
+def minus(value: float, digits: int = 2) -> str:
+    return f"{value:.{digits}f}".replace("-", "−")
+
+
+def test_fixations_on_cmcl_are_told_as_they_are():
+    rows = pd.read_csv(RESULTS / "fixations_cmcl_correlations.csv").query("words == 'known to the model'")
+    own, length, surprisal = (
+        rows[rows["predictor"].str.startswith(p)].iloc[0] for p in ("model fixation", "length", "surprisal")
+    )
+    prose = " ".join(README.split())
+    low, high = minus(own["ci_low"]), minus(own["ci_high"])
+    assert (
+        f"on the {own['n_words']:,} known words of the CMCL 2021 table (means over readers of ZuCo): the correlation is "
+        f"{minus(own['rho'])} [{low}, {high}], that of length {length['rho']:.2f}, that of its surprisal "
+        f"{surprisal['rho']:.2f}" in prose
+    )
+    gains = pd.read_csv(RESULTS / "fixations_cmcl_gains.csv")
+    last = gains[gains["beyond"].str.contains("cbr-rnn/1")].iloc[0]
+    assert f"(χ²(3) = {last['chi_square']:.1f} in {last['n_obs']:,} words)" in prose
+
+
+def test_memory_is_told_as_it_is():
+    kept = pd.read_csv(RESULTS / "memory_decay.csv").set_index(["model", "distance_words"])[
+        "retention_median"
+    ]
+    said = {
+        name: f"{100 * kept[model, 10]:.0f}% {{}}and {100 * kept[model, 20]:.0f}%"
+        for name, model in (("ELSTM", "elstm/1"), ("GRU", "gru/1"), ("LSTM", "lstm/1"))
+    }
+    prose = " ".join(README.split())
+    assert f"the ELSTM keeps {said['ELSTM'].format('after ten words ')} after twenty" in prose
+    assert f"the GRU {said['GRU'].format('')}, the LSTM {said['LSTM'].format('')}," in prose
+
+
+def test_effects_of_the_bundled_networks_are_those_of_the_job(tmp_path: Path):
+    """The readme's table and the committed one, against the job run anew and t-tests over items."""
+    import psymem
+    from psymem.cli.effects_table import effects_table
+    from psymem.designs.structures import ITEMS_BY_INSTANCES
+
+    result = psymem.attraction("cbr-rnn", out=tmp_path / "out")
+    committed = pd.read_csv(RESULTS / "attraction_effects.csv")
+    keys = ["model", "region", "measure", "effect", "structure"]
+    both = result.effects.merge(committed, on=keys, validate="one_to_one", suffixes=("", "_committed"))
+    assert len(both) == len(committed) == len(result.effects)
+    np.testing.assert_allclose(both["estimate"], both["estimate_committed"], atol=1e-4)
+    np.testing.assert_allclose(both["p"], both["p_committed"], rtol=0.01, atol=1e-6)
+    scores = result.scores[result.scores["role"] == "critical"]
+    for measure in ("surprisal_bits", "relative_attention"):
+        means = scores.pivot_table(index="item", columns="condition", values=measure)
+        rows = result.effects[
+            (result.effects["model"] == "cbr-rnn")
+            & (result.effects["measure"] == measure)
+            & (result.effects["structure"] == ITEMS_BY_INSTANCES)
+        ].set_index("subtraction")
+        for on, off in ("BA", "DC", "FE", "HE", "GE"):
+            row = rows.loc[f"{on} - {off}"]
+            expected = stats.ttest_rel(means[on], means[off])
+            assert row["estimate"] == pytest.approx((means[on] - means[off]).mean(), abs=1e-9)
+            assert row["p"] == pytest.approx(expected.pvalue, rel=1e-3)
+    from rich.console import Console
+
+    console = Console(width=100)
+    with console.capture() as printed:
+        console.print(effects_table(result.effects.query("model == 'cbr-rnn'")))
+    lines = [line.rstrip() for line in printed.get().splitlines() if line.strip()]
+    assert "\n".join(lines) in README
