@@ -60,6 +60,7 @@ class Criterion:
         self.n_effective = products.n - products.p if reml else products.n
         self.log_triangle = 2 * float(np.log(np.abs(np.diag(products.triangle))).sum())
         self.sparse = sp.issparse(products.first_others)
+        self.joined = bool(products.blocks[0].children)
         self.evaluations = 0
         self.patterns = patterns_of(products.own)
         self.pair_sums: np.ndarray | None = None

@@ -153,11 +153,12 @@ class CrossProducts:
         return self.others.shape[0]
 
 
-def take(data: ModelData, terms: Sequence[RandomTerm]) -> CrossProducts:
-    """Go through the rows once and sum."""
+def take(data: ModelData, terms: Sequence[RandomTerm], *, join: bool = True) -> CrossProducts:
+    """Go through the rows once and sum; without `join`, nested grouping factors are blocks of their own."""
     from psymem.fitting.nesting import join_nested
 
-    blocks = join_nested(make_blocks(terms))
+    blocks = make_blocks(terms)
+    blocks = join_nested(blocks) if join else blocks
     q, triangle = np.linalg.qr(data.fixed)
     ols = q.T @ data.response
     residual = data.response - q @ ols

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.linalg.lapack import dpotri, dtrtrs
 
+from psymem.errors import FitError
 from psymem.fitting.criterion import Criterion, Evaluation
 
 
@@ -33,6 +34,11 @@ def slopes(
     sigma
         Residual standard deviation held fixed; by default it is profiled out.
     """
+    if not np.isfinite(found.deviance):
+        raise FitError(
+            "The variances of the random effects cannot be estimated: rounding leaves nothing of these data. Do weights or "
+            "columns differ by many powers of ten? Rescale them."
+        )
     products = criterion.products
     q2, size = products.q2, products.q2 + products.p
     root = found.factor[:size, :size]  # nothing above its diagonal is read

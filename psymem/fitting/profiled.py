@@ -29,6 +29,11 @@ from psymem.fitting.variances import singular_parts, start_values, variance_tabl
 
 ENGINE = "profiled"
 NEARLY_ZERO = 1e-4
+PRECISE = 2e4
+"""A joined block is precise while the largest entry of Lambda'Z'Z Lambda is below this (theta of some dozens).
+
+The parent's column is the sum of its children's, so that digits are lost as the entries grow.
+"""
 NEGLIGIBLE = 1e-13
 """A residual variance below this share of the response's variance counts as none."""
 
@@ -53,7 +58,11 @@ def fit_profiled(spec: FitSpec, data: ModelData) -> Fit:
     check_response(data)
     changed, coordinates = orthonormalise(order_terms(data.random))
     criterion = Criterion(take(data, changed), spec.reml)
-    found, theta, evaluation = _minimise(criterion, coordinates)
+    fitted = _minimise(criterion, coordinates) if not criterion.joined else _precise(criterion, coordinates)
+    if fitted is None:
+        criterion = Criterion(take(data, changed, join=False), spec.reml)
+        fitted = _minimise(criterion, coordinates)
+    found, theta, evaluation = fitted
     _check_residual(data, evaluation, found.converged)
     return _result(spec, data, coordinates, criterion, found, theta, evaluation)
 
@@ -78,6 +87,18 @@ def _check_residual(data: ModelData, evaluation: Evaluation, converged: bool) ->
             f"The response {data.response_name!r} is determined completely by the fixed effects and {groups}: no residual "
             "variance is left, so nothing can be tested. Is the response an average per level, or a copy of a predictor?"
         )
+
+
+def _precise(criterion: Criterion, coordinates: Coordinates) -> tuple[Optimum, np.ndarray, Evaluation] | None:
+    """Minimise with nested factors joined; None where that loses digits, the residual variance being tiny."""
+    try:
+        fitted = _minimise(criterion, coordinates)
+    except FitError:
+        return None
+    found, theta, _ = fitted
+    first = coordinates.by_block(coordinates.orthonormal(theta), criterion.products.blocks)[0]
+    largest = float(np.square(first).max() * np.diagonal(criterion.products.own, axis1=1, axis2=2).max())
+    return fitted if found.converged and largest < PRECISE else None
 
 
 def _minimise(criterion: Criterion, coordinates: Coordinates) -> tuple[Optimum, np.ndarray, Evaluation]:

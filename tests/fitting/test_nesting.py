@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from psymem.errors import FitError
 from psymem.fitting import nesting
 from psymem.fitting.crossproducts import make_blocks, order_terms, take
 from psymem.fitting.design import build
@@ -128,3 +131,38 @@ def test_levels_with_rows_of_their_own_keep_their_matrices():
     patterns = patterns_of(own)
     assert patterns.by_level(patterns.different) is own
     assert patterns.pair_sums(np.ones((10, 2, 4))) is None
+
+
+@pytest.mark.parametrize(("sd", "seed"), [(0.02, 0), (0.002, 0), (0.0015, 0), (0.002, 1), (0.005, 1)])
+def test_a_tiny_residual_is_as_precise_as_with_blocks_apart(sd, seed, apart):
+    """Digits that the joined block loses: it once gave a log-likelihood above the maximum, and called it converged."""
+    frame = read_by_instances(30, 5)
+    rng = np.random.default_rng(seed)
+    item, model = (pd.factorize(frame[c])[0] for c in ("item", "model"))
+    frame["y"] = rng.normal(size=30)[item] + rng.normal(size=5)[model] + rng.normal(size=(30, 5))[item, model]
+    frame["y"] += sd * rng.normal(size=len(frame))
+    if seed:
+        frame = frame[rng.random(len(frame)) < 0.75]
+    formula = "y ~ condition + (1|item) + (1|item:model) + (1|model)"
+    found, expected = fit(frame, formula), apart(frame, formula)
+    assert found.loglik == pytest.approx(expected.loglik, abs=1e-4)
+    columns = ["estimate", "se"]
+    np.testing.assert_allclose(found.coefficients[columns], expected.coefficients[columns], rtol=1e-4)
+    np.testing.assert_allclose(found.coefficients["df"], expected.coefficients["df"], rtol=0.01)
+
+
+@pytest.mark.r
+def test_a_tiny_residual_gives_lme4s_log_likelihood(rscript):
+    frame = read_by_instances(30, 5, seed=2, cell=1.0, slope=0.0)
+    rng = np.random.default_rng(2)
+    frame["y"] = frame.groupby(["item", "model"])["y"].transform("mean") + 0.002 * rng.normal(size=len(frame))
+    formula = "y ~ condition + (1|item) + (1|item:model) + (1|model)"
+    theirs = fit(frame, formula, engine="lme4")
+    assert fit(frame, formula).loglik == pytest.approx(theirs.loglik, abs=1e-3)
+
+
+def test_weights_that_differ_by_many_powers_of_ten_are_no_bare_error(readings):
+    heavy = readings.assign(n=np.where(readings["item"] == "i0", 1e14, 1.0))
+    for formula in ("y ~ condition + (1|item)", "y ~ condition + (1|item) + (1|item:model)"):
+        with contextlib.suppress(FitError):  # where rounding leaves nothing of the light rows
+            assert np.isfinite(fit(heavy, formula, weights="n").loglik)
