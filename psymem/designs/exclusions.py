@@ -61,10 +61,14 @@ class Selection:
 
 
 def with_edges(words: pd.DataFrame) -> pd.DataFrame:
-    """Return WORDS with the columns ``sentence_first`` and ``sentence_last``."""
-    group = words.groupby(["text_id", "sentence_id"], sort=False, dropna=False)["word_id"]
-    place, size = group.cumcount(), group.transform("size")
-    return words.assign(sentence_first=place == 0, sentence_last=place == size - 1)
+    """Return WORDS with the columns ``sentence_first`` and ``sentence_last``.
+
+    Punctuation in rows of its own is no word: the word before a full stop is the last one, and the full stop goes with it.
+    """
+    spoken = words["word"].str.contains(r"\w").astype(int)
+    group = spoken.groupby([words["text_id"], words["sentence_id"]], sort=False, dropna=False)
+    so_far, all_words = group.cumsum(), group.transform("sum")
+    return words.assign(sentence_first=so_far - spoken == 0, sentence_last=so_far == all_words)
 
 
 def exclude_readings(rows: pd.DataFrame, settings: StudySettings, averaged: bool) -> Selection:

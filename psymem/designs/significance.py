@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +22,7 @@ from psymem.designs.structures import (
     random_effects,
     structures_of,
 )
-from psymem.errors import FitError, FormulaError, UnknownNameError
+from psymem.errors import FitError, FormulaError, PsymemWarning, UnknownNameError
 from psymem.fitting.fit import fit
 from psymem.fitting.multiplicity import adjust
 
@@ -224,12 +225,27 @@ def _formula_rows(
         }
     )
     terms: list[str] | None = None
-    for structure, random in structures_of(fixed, predictors, ordered):
+    structures = structures_of(fixed, predictors, ordered)
+    _warn_of_pooled_instances(structures, part["model"].nunique())
+    for structure, random in structures:
         formula = f"{measure} ~ {fixed}" + (f" + {random}" if structure != AS_GIVEN else "")
         found = _fitted(ordered, formula, terms if structure == ITEMS_BY_INSTANCES else None, tests)
         terms = [row["term"] for row in found]
         for row in found:
             yield {"effect": row["term"], "structure": structure, "random_effects": random, **row}
+
+
+def _warn_of_pooled_instances(structures: Sequence[tuple[str, str]], n_models: int) -> None:
+    """Warn where a user's random effects take the readings of several instances for independent ones."""
+    given = next((random for structure, random in structures if structure == AS_GIVEN), None)
+    if given is not None and n_models > 1 and "model" not in re.findall(r"\w+", given):
+        warnings.warn(
+            f"The random effects {given} know nothing of the {n_models} model instances, whose readings of an item are not "
+            "independent: p-values are too small. Leave the random effects out of the formula to have those of the design "
+            "added, or write (1|model) and (1|item:model) with by-item slopes.",
+            PsymemWarning,
+            stacklevel=2,
+        )
 
 
 def quoted(column: str) -> str:

@@ -11,7 +11,7 @@ from psymem.designs import significance
 from psymem.designs.effects import ATTRACTION_EFFECTS
 from psymem.designs.rows import region_rows
 from psymem.designs.structures import AS_PUBLISHED, BY_ITEM_SLOPES, ITEMS_BY_INSTANCES, STRUCTURES
-from psymem.errors import FitError, FormulaError, UnknownNameError
+from psymem.errors import FitError, FormulaError, PsymemWarning, UnknownNameError
 from psymem.units import bits_to_nats
 
 FACTORS = ["attraction", "violation"]
@@ -191,7 +191,8 @@ def test_own_formula_tests_its_coefficients(two_instances):
 
 def test_own_random_effects_are_kept(two_instances):
     scores = two_instances[two_instances["condition"].isin(list("AB"))]
-    table = own_table(scores, formula="surprisal_bits ~ attraction + (1|item)")
+    with pytest.warns(PsymemWarning, match=r"^The random effects \(1\|item\) know nothing of the 2 model"):
+        table = own_table(scores, formula="surprisal_bits ~ attraction + (1|item)")
     assert list(table["structure"]) == ["as given"]
     assert list(table["random_effects"]) == ["(1|item)"]
 
