@@ -46,7 +46,7 @@ class Start:
         """What the run's vocabulary is, in the words of the stamp beside the encoded text."""
         return f"vocabulary of {self.name}"
 
-    def vocabulary(self, files: list[Path], rule: VocabularyRule) -> Tokenizer:  # noqa: ARG002
+    def vocabulary(self, files: list[Path], rule: VocabularyRule) -> Tokenizer:
         """Return the model's own vocabulary, whatever the text."""
         return tokenizer_of(self.name)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from psymem import checkpoints
 from psymem.errors import TrainingError
 from psymem.models.storage import load_checkpoint

@@ -9,6 +9,7 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
+from psymem import checkpoints
 from psymem.errors import TrainingError
 from psymem.train.run import DataSettings, plain_settings, prepare
 from psymem.train.text.corpus import EncodedText
