@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from psymem.data.words.agreement import AgreementSentence, AgreeingVerb
+from psymem.data.words.agreement import AgreeingVerb, AgreementSentence
 from psymem.errors import TrainingError
 from psymem.train.text import agreement
 from psymem.train.text.agreement import AgreementChoice, candidates, write_agreement_sentences
