@@ -36,7 +36,7 @@ class Batch:
     inputs: torch.Tensor
     targets: torch.Tensor
     tags: torch.Tensor | None
-    emphasised: torch.Tensor | None = None
+    emphasised: torch.Tensor | None = field(default=None, kw_only=True)
     share: float = field(default=1.0, kw_only=True)
     tag_share: float = field(default=1.0, kw_only=True)
 
