@@ -20,6 +20,7 @@ from psymem.backends.base import Backend
 from psymem.backends.load import load_backends
 from psymem.errors import DataError, ModelError, PsymemWarning
 from psymem.measures.base import Measure, require_provided, require_roles, resolve, with_heads
+from psymem.progress import Progress, shifted
 from psymem.scoring.reading import Reading
 from psymem.sentences import sentence_numbers
 from psymem.tables import WORDS, check
@@ -33,8 +34,6 @@ WITH_ATTENTION = 5_000
 Texts: TypeAlias = str | Sequence[str] | Sequence[Sequence[str]] | pd.DataFrame
 Models = str | Path | Backend | Sequence[str | Path | Backend]
 Measures = str | Measure | Sequence[str | Measure]
-ScoreProgress = Callable[[str, int, int], None]
-"""Called with a model's name, the number of sentences (or texts) it has read and the number in all."""
 
 
 def score(
@@ -44,7 +43,7 @@ def score(
     *,
     reading: Reading = Reading(),
     lower_case: bool = False,
-    progress: ScoreProgress | None = None,
+    progress: Progress | None = None,
 ) -> pd.DataFrame:
     """Score every word with every model.
 
@@ -146,14 +145,14 @@ class Run:
         self._notes: list[str] = []
 
     def chunks(
-        self, words_at_once: int | None = None, progress: ScoreProgress | None = None
+        self, words_at_once: int | None = None, progress: Progress | None = None
     ) -> Iterator[pd.DataFrame]:
         """Yield SCORES in pieces of whole texts, all of one model before the next."""
         for part in self.parts(words_at_once, progress):
             yield part()
 
     def parts(
-        self, words_at_once: int | None = None, progress: ScoreProgress | None = None
+        self, words_at_once: int | None = None, progress: Progress | None = None
     ) -> list[Callable[[], pd.DataFrame]]:
         """Return functions that compute the pieces of `chunks`, each by itself."""
         keeps_attention = any("attention" in m.requires for m in self.measures)
@@ -163,8 +162,8 @@ class Run:
             texts = _reading_units(self.words, backend)
             done = 0
             for group in _groups(texts, words_at_once):
-                shifted = _shifted(progress, backend.name, done, len(texts))
-                found.append(partial(self._score, backend, group, shifted))
+                steps = shifted(progress, backend.name, done, len(texts))
+                found.append(partial(self._score, backend, group, steps))
                 done += len(group)
         return found
 
@@ -288,13 +287,6 @@ def _groups(units: list[np.ndarray], words_at_once: int) -> Iterator[list[np.nda
             group, size = [], 0
     if group:
         yield group
-
-
-def _shifted(
-    progress: ScoreProgress | None, model: str, before: int, total: int
-) -> Callable[[int, int], None] | None:
-    """Turn progress within a group of texts into progress over all texts."""
-    return None if progress is None else lambda done, _: progress(model, before + done, total)
 
 
 def unknown_words(trace: Trace, n_words: int) -> np.ndarray:

@@ -18,10 +18,11 @@ import pandas as pd
 from psymem.backends.base import Backend
 from psymem.backends.load import load_backends
 from psymem.errors import DataError, MeasureError
+from psymem.progress import Progress
 from psymem.studies.common.intervals import FEWEST_TEXTS
 from psymem.studies.common.results_folder import drawn, write_results
 from psymem.studies.memory.decay import decay_table
-from psymem.studies.memory.reading import Progress, TextsRead, kind_of, read_texts
+from psymem.studies.memory.reading import TextsRead, kind_of, read_texts
 from psymem.tables import WORDS, check
 
 if TYPE_CHECKING:
