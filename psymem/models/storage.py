@@ -18,7 +18,7 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from psymem import checkpoints
-from psymem.checkpoints import CARD, CONFIG, TOKENIZER, WEIGHTS, Checkpoint
+from psymem.checkpoints import CARD, CONFIG, COUNTS, TOKENIZER, WEIGHTS, Checkpoint
 from psymem.errors import CheckpointError
 from psymem.io import outputs
 from psymem.models.architecture import Architecture
@@ -59,6 +59,7 @@ def save_checkpoint(
     card: Mapping[str, Any],
     *,
     dtype: torch.dtype = torch.float16,
+    word_counts: Mapping[str, int] | None = None,
 ) -> Path:
     """Write a network as a Hugging Face directory; each file whole or not at all, the card last.
 
@@ -74,6 +75,8 @@ def save_checkpoint(
         What card.toml should say; ``provides`` and the files' checksums are added.
     dtype
         Storage type of the weights. Half precision keeps 11 bits of each, three more than bfloat16.
+    word_counts
+        How often the training text has each word form; without it an older file of counts is taken away.
 
     Returns
     -------
@@ -89,7 +92,14 @@ def save_checkpoint(
     outputs.write_atomically(folder / WEIGHTS, lambda p: _write_bytes(p, weights))
     outputs.write_text(folder / TOKENIZER, tokenizer.to_str(pretty=False))
     outputs.write_json(folder / TOKENIZER_CONFIG, tokenizer_config())
-    sums = {n: checkpoints.file_sha256(folder / n) for n in (CONFIG, WEIGHTS, TOKENIZER, TOKENIZER_CONFIG)}
+    names = [CONFIG, WEIGHTS, TOKENIZER, TOKENIZER_CONFIG]
+    if word_counts is None:
+        (folder / COUNTS).unlink(missing_ok=True)
+    else:
+        counts = checkpoints.word_counts_content(word_counts)
+        outputs.write_atomically(folder / COUNTS, lambda p: _write_bytes(p, counts))
+        names.append(COUNTS)
+    sums = {n: checkpoints.file_sha256(folder / n) for n in names}
     outputs.write_text(
         folder / CARD, checkpoints.card_text({**card, "provides": config["provides"], "sha256": sums})
     )
