@@ -25,6 +25,7 @@ from psymem.train.loop.evaluation import held_out_surprisal, supertag_accuracy
 from psymem.train.loop.loop import train_to_best, whole_fingerprint
 from psymem.train.loop.progress import Progress
 from psymem.train.loop.settings import LoopSettings, Position
+from psymem.train.start import Start
 from psymem.train.tasks.cbr_rnn import CueBasedRNNTask, ObjectiveSettings, card_of
 from psymem.train.text.corpus import EncodedText, choose_tags, encode_files, encode_tagged, read_tagged
 from psymem.train.text.encoded_text import CORPUS, read_encoded, stored_facts, write_encoded
@@ -91,6 +92,7 @@ def train_cbr_rnn(
     loop: LoopSettings,
     out: Path,
     *,
+    start_from: str = "",
     threads: int = 0,
     quiet: bool = False,
 ) -> Path:
@@ -102,6 +104,9 @@ def train_cbr_rnn(
         What to train on, for what, and how.
     out
         Folder of the run.
+    start_from
+        Bundled model or folder of a CBR-RNN whose weights and vocabulary this run begins with; empty for random
+        weights and a vocabulary chosen from the text.
     threads
         Processor threads; 0 leaves it to torch.
     quiet
@@ -110,7 +115,8 @@ def train_cbr_rnn(
     Raises
     ------
     TrainingError
-        If the text is empty, `out` holds another run, or the loss stops being finite.
+        If the text is empty, `out` holds another run, `start_from` is a network of another kind or size, or the loss
+        stops being finite.
     """
     if objective.alpha and not data.tagged:
         raise TrainingError(
@@ -120,16 +126,26 @@ def train_cbr_rnn(
         torch.set_num_threads(threads)
     out, began = Path(out), time.time()
     fingerprint = {"data": plain_settings(data), "objective": asdict(objective)}
+    start = Start(start_from) if start_from else None
+    if start is not None:
+        fingerprint["started_from"] = start.facts()
     if finished_earlier(out, fingerprint, loop, quiet):
         return out / MODEL
-    tokenizer, texts, tags = prepare(data, out, loop.seed)
+    if start is None:
+        tokenizer, texts, tags = prepare(data, out, loop.seed)
+    else:
+        tokenizer, texts, tags = prepare(data, out, loop.seed, choose=start.vocabulary, kind=start.kind)
     in_training = {n: t for n, t in texts.items() if n in ("plain", "tagged")}
     in_training["validation"] = sample(texts["validation"], data.held_out_tokens)
     task = CueBasedRNNTask(objective, tokenizer.get_vocab_size(), len(tags), in_training, loop.seed)
+    if start is not None:
+        start.fill(task.model)
     at = train_to_best(task, loop, out, fingerprint, quiet=quiet)
 
     def export() -> None:
         facts = facts_of(data, texts, at, loop, began)
+        if start is not None:
+            facts["started_from"] = start.facts()
         if tags:
             facts["supertag_accuracy"] = round(supertag_accuracy(task.model, texts["tagged_validation"]), 4)
             facts["supertags"] = tags

@@ -53,6 +53,9 @@ def cbr_rnn(
     also_vocabulary: list[Path] = ALSO_VOCABULARY,
     also_minimum_count: int = ALSO_MINIMUM_COUNT,
     longest: int = LONGEST,
+    start_from: str = typer.Option(
+        "", help="CBR-RNN (bundled name or folder) whose weights and vocabulary the run begins with."
+    ),
     width: int = typer.Option(256, help="Embedding and hidden width."),
     attention: str = typer.Option("softmax", help="softmax, or the ablations uniform and none."),
     alpha: str = typer.Option(
@@ -134,7 +137,7 @@ def cbr_rnn(
 
     def train(one: Instance) -> Path:
         aim, how = replace(objective, alpha=one.alpha), replace(loop, seed=one.seed)
-        return train_cbr_rnn(data, aim, how, one.out, threads=threads, quiet=quiet)
+        return train_cbr_rnn(data, aim, how, one.out, start_from=start_from, threads=threads, quiet=quiet)
 
     train_each(instances, train, quiet)
 
