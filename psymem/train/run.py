@@ -165,7 +165,7 @@ def train_cbr_rnn(
             facts["supertag_accuracy"] = round(supertag_accuracy(task.model, texts["tagged_validation"]), 4)
             facts["supertags"] = tags
         held_out = held_out_surprisal(task.model, texts["validation"])
-        counts = word_counts(tokenizer, texts, objective.tagged_passes)
+        counts = word_counts(tokenizer, texts, objective.passes())
         card = card_of(objective, facts, held_out)
         save_checkpoint(task.model, tokenizer, out / MODEL, card, word_counts=counts)
 
