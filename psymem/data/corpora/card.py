@@ -14,6 +14,7 @@ MORE: dict[str, type] = {
     "fetch": str,
     "why_not_fetched": str,
     "readers": int,
+    "language_code": str,
     "sample": str,
     "archive": dict,
     "note": str,
