@@ -25,7 +25,9 @@ DURATIONS = (
 SCALED = tuple(f"{name}_scaled" for name in DURATIONS)
 """Durations published without their unit, as means scaled to 0-100 (CMCL 2021)."""
 
-COUNTS = ("fixation_count", "regressions_in", "regressions_out")
+COUNTS = ("fixation_count", "regressions_in", "regressions_out", "first_pass_regressions_out")
+"""Columns of READING that count. ``regressions_out`` are all, ``first_pass_regressions_out`` those made before any later
+word was fixated."""
 
 AVERAGE_READER = "average"
 """The `subject` of data published as averages over readers only."""

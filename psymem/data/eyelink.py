@@ -58,8 +58,10 @@ FIRST_RUN = {
 COUNTED = {
     "fixation_count": "IA_FIXATION_COUNT",
     "regressions_in": "IA_REGRESSION_IN_COUNT",
-    "regressions_out": "IA_REGRESSION_OUT_COUNT",
+    "regressions_out": "IA_REGRESSION_OUT_FULL_COUNT",
+    "first_pass_regressions_out": "IA_REGRESSION_OUT_COUNT",
 }
+"""Data Viewer's IA_REGRESSION_OUT_COUNT ends where a later area is fixated; the one with FULL in its name counts all."""
 MEASURED = (
     *FIRST_RUN.values(),
     *COUNTED.values(),

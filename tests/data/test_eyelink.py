@@ -33,6 +33,8 @@ def test_reports_of_two_readers_in_two_encodings():
         "single_fixation_duration": [190, NA, NA, 250, NA, 300],
         "first_run_dwell_time": [190, 410, NA, 250, 180, 300],
         "total_reading_time": [400, 410, NA, 460, 180, 300],
+        "regressions_out": [0, 1, 0, 1, 0, 0],
+        "first_pass_regressions_out": [0, 0, 0, 1, 0, 0],
     }
     for measure, values in expected.items():
         np.testing.assert_array_equal(one[measure], values, err_msg=measure)
@@ -102,4 +104,4 @@ def test_what_is_no_report_of_words_is_refused(tmp_path):
         "to get it: psymem corpora show eyelink."
     )
     cut = rewritten(tmp_path, lambda text: text[:-12])
-    assert refused(cut).startswith(f"{cut}, row 7: it has 11 cells, the header 15;")
+    assert refused(cut).startswith(f"{cut}, row 7: it has 11 cells, the header 16;")
