@@ -18,6 +18,7 @@ import pandas as pd
 
 from psymem.backends.base import Backend
 from psymem.backends.load import load_backends
+from psymem.data.gaps import after_gap, gap_notes
 from psymem.errors import DataError, ModelError, PsymemWarning
 from psymem.measures.base import Measure, require_provided, require_roles, resolve
 from psymem.sentences import sentence_numbers
@@ -135,7 +136,8 @@ class Run:
         for backend in self.backends:
             require_provided(self.measures, backend.name, backend.provides)
             _reading_units(self.words, backend)  # refuses texts that are too long
-        self._notes: list[str] = []
+        self._after_gap = after_gap(self.words).to_numpy()
+        self._notes: list[str] = gap_notes(self.words)
 
     def chunks(
         self, words_at_once: int | None = None, progress: ScoreProgress | None = None
@@ -196,7 +198,17 @@ class Run:
         for measure in self.measures:
             values = [measure(t, f) for t, f in zip(traces, frames, strict=True)]
             new |= {column: np.concatenate([v[column] for v in values]) for column in measure.columns}
-        return self.words.iloc[np.concatenate(positions)].reset_index(drop=True).assign(**new)
+        rows = np.concatenate(positions)
+        _mask(new, self._after_gap[rows], [c for m in self.measures for c in m.columns])
+        return self.words.iloc[rows].reset_index(drop=True).assign(**new)
+
+
+def _mask(values: dict[str, Any], rows: np.ndarray, columns: Sequence[str]) -> None:
+    """Take away what a model says of words that it has read without all the words before them; counts stay."""
+    if rows.any():
+        for column in columns:
+            if values[column].dtype.kind == "f":
+                values[column] = np.where(rows, np.nan, values[column])
 
 
 def usual_measures(backends: Sequence[Backend]) -> list[Measure]:

@@ -25,6 +25,7 @@ from psymem.data.corpus_files import (
     whole_numbers,
 )
 from psymem.data.corpus_words import drop_differing, text_order, with_sentences
+from psymem.data.gaps import BEFORE
 from psymem.errors import DataError, UnknownNameError
 
 NAME = "eyelink"
@@ -195,11 +196,22 @@ def _skipped(cells: pd.DataFrame, total: pd.Series, path: Path, notes: list[str]
 
 
 # areas to words --------------------------------------------------------------------------------------------
-def words_of_areas(rows: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
+def words_of_areas(
+    rows: pd.DataFrame, notes: list[str], *, signs: pd.DataFrame | None = None
+) -> pd.DataFrame:
     """Return WORDS (``sentence_id`` if `rows` have it) with ``area``, the number of the interest area.
 
-    Words are numbered from 1 in the order of the areas. An area that holds several words becomes several words, which
-    nobody has times for; their ``area`` is missing.
+    Words are numbered from 1 in the order of the areas; where areas are missing, ``words_missing_before`` says how many.
+    An area that holds several words becomes several words, which nobody has times for; their ``area`` is missing.
+
+    Parameters
+    ----------
+    rows
+        ``text_id, area, label``, one row per reader and area.
+    notes
+        What is not as it seems is added here.
+    signs
+        ``text_id, area`` of areas that are there and hold no word.
 
     Raises
     ------
@@ -225,11 +237,23 @@ def words_of_areas(rows: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     words = areas.assign(word=pieces, area=areas["area"].astype("Int64").mask(sizes != 1)).drop(
         columns="label"
     )
-    words = words.explode("word").dropna(subset=["word"]).reset_index(drop=True)
+    words[BEFORE] = _areas_missing_before(areas, signs)
+    words = words.explode("word").dropna(subset=["word"]).reset_index()
+    words[BEFORE] = words[BEFORE].where(~words["index"].duplicated(), 0)  # of an area with several words, the first
     words["word"] = words["word"].astype("str")
     words["word_id"] = words.groupby("text_id", sort=False).cumcount() + 1
-    first = ["text_id", *(["sentence_id"] if "sentence_id" in words else []), "word_id", "word", "area"]
+    first = ["text_id", *(["sentence_id"] if "sentence_id" in words else []), "word_id", "word", "area", BEFORE]
     return words[first]
+
+
+def _areas_missing_before(areas: pd.DataFrame, signs: pd.DataFrame | None) -> pd.Series:
+    """Return how many numbers are missing before each area, those of signs not counted."""
+    every = areas[["text_id", "area"]].assign(index=areas.index)
+    if signs is not None and len(signs):
+        every = pd.concat([every, signs[["text_id", "area"]]]).sort_values("area", kind="stable")
+    steps = every.groupby("text_id", sort=False)["area"].diff()
+    own = (steps.fillna(1) - 1).clip(lower=0)[every["index"].notna().to_numpy()]
+    return own.set_axis(every["index"].dropna().astype("int64")).astype("int64").reindex(areas.index)
 
 
 def _areas(rows: pd.DataFrame) -> pd.DataFrame:

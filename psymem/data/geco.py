@@ -18,7 +18,7 @@ import pandas as pd
 
 from psymem.data.corpus import Corpus
 from psymem.data.corpus_files import find_file
-from psymem.data.geco_material import UNNAMED, material_words, read_material, shown, split_word_ids
+from psymem.data.geco_material import material_words, read_material, shown, split_word_ids
 from psymem.data.spreadsheet import read_columns
 from psymem.errors import DataError
 from psymem.tables import WORDS
@@ -78,7 +78,6 @@ def read(folder: Path) -> Corpus:
     data = _one_row_per_word(data, path, notes)
     data = data.join(split_word_ids(data["WORD_ID"], path))
     material = read_material(material_path, notes)
-    data = _without_unnamed(data, material, notes)
     words = material_words(_words_seen(data, notes), material, notes)
     reading = _reading(data, words, path)
     _note_gaps(reading, words, notes)
@@ -103,22 +102,6 @@ def _one_row_per_word(data: pd.DataFrame, path: Path, notes: list[str]) -> pd.Da
         f"row {repeated.index[repeated][0]}."
     )
     return data[~repeated]
-
-
-def _without_unnamed(data: pd.DataFrame, material: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
-    """Drop rows of areas that the eye tracker numbered and nobody named, unless the material has their word."""
-    unnamed = data["WORD"].isin([c for c in data["WORD"].cat.categories if UNNAMED.fullmatch(c.strip())])
-    if not unnamed.any():
-        return data
-    listed = pd.MultiIndex.from_frame(material[list(WORDS.key)])
-    unnamed &= ~pd.MultiIndex.from_frame(data[list(WORDS.key)]).isin(listed)
-    areas = data.loc[unnamed, [*WORDS.key, "WORD"]].drop_duplicates(list(WORDS.key))
-    if len(areas):
-        named = areas.rename(columns={"WORD": "word"}).astype({"word": "str"})
-        notes.append(
-            f"{len(areas)} area(s) of readers' rows hold a sign that is no word and were left out: {shown(named)}."
-        )
-    return data[~unnamed]
 
 
 def _words_seen(data: pd.DataFrame, notes: list[str]) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from psymem.data.gaps import BEFORE, words_missing_before
 from psymem.data.spreadsheet import read_columns
 from psymem.errors import DataError
 from psymem.tables import WORDS
@@ -109,7 +110,7 @@ def material_words(seen: pd.DataFrame, material: pd.DataFrame, notes: list[str])
     Returns
     -------
     pandas.DataFrame
-        WORDS and `part`, `trial`, `line_first`, `line_last`.
+        WORDS and `words_missing_before`, `part`, `trial`, `line_first`, `line_last`.
     """
     both = material.merge(
         seen,
@@ -121,7 +122,9 @@ def material_words(seen: pd.DataFrame, material: pd.DataFrame, notes: list[str])
     )
     both[["part", "trial"]] = both["text_id"].str.split("-", expand=True).astype("int64")
     both = both.sort_values(PLACE, ignore_index=True)
+    both[BEFORE] = words_missing_before(both)  # before rows are dropped that are no words of their own
     _choose_words(both, notes)
+    both = _without_signs(both, notes)
     lacking = both[both["where"] == "right_only"]
     if len(lacking):
         notes.append(
@@ -134,7 +137,7 @@ def material_words(seen: pd.DataFrame, material: pd.DataFrame, notes: list[str])
     edge = both["line"].ne(both["line"].shift()) | both["text_id"].ne(both["text_id"].shift())
     both["line_first"] = edge
     both["line_last"] = np.r_[edge.to_numpy()[1:], True]
-    return both[[*WORDS.required, "part", "trial", "line_first", "line_last"]]
+    return both[[*WORDS.required, BEFORE, "part", "trial", "line_first", "line_last"]]
 
 
 # words -----------------------------------------------------------------------------------------------------
@@ -160,6 +163,16 @@ def _choose_words(both: pd.DataFrame, notes: list[str]) -> None:
             f"{int(left.sum())} word(s) could not be restored: {shown(both.assign(word=chosen)[left])}."
         )
     both["word"] = chosen.astype("str")
+
+
+def _without_signs(both: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
+    """Leave out areas that nobody named, which hold a sign that is no word."""
+    sign = both["word"].str.fullmatch(UNNAMED)
+    if sign.any():
+        notes.append(
+            f"{int(sign.sum())} area(s) of readers' rows hold a sign that is no word and were left out: {shown(both[sign])}."
+        )
+    return both[~sign].reset_index(drop=True)
 
 
 def _compare(chosen: pd.DataFrame, listed: pd.Series, mangled: pd.Series, notes: list[str]) -> None:

@@ -15,6 +15,7 @@ import pandas as pd
 from psymem._version import __version__
 from psymem.backends.base import require_causal
 from psymem.data.corpus import Corpus
+from psymem.data.gaps import BEFORE
 from psymem.measures.base import with_heads
 from psymem.outputs import plain
 from psymem.resumable import frame_digest, write_resumably
@@ -77,7 +78,7 @@ def score_corpus(
     """
     if not models:
         return None, {}
-    words = corpus.words[list(WORDS.required)]
+    words = corpus.words[[c for c in (*WORDS.required, BEFORE) if c in corpus.words]]
     measures = with_heads(list(plan.measures), plan.heads, plan.query)
     run = Run(words, models, measures, lower_case=plan.lower_case, **plan.settings)  # type: ignore[arg-type]
     require_causal(run.backends)

@@ -110,9 +110,9 @@ def test_rows_are_those_of_the_readers_without_second_halves(corpus):
 
 def test_everything_mended_is_in_the_notes(corpus):
     assert corpus.notes == (
-        "1 area(s) of readers' rows hold a sign that is no word and were left out: 3-132-19 'Unknown 19'.",
         "2 word(s) that Excel took for something else (TRUE, FALSE, an error) were restored: 4-96-86 'False', 4-97-1 'true'.",
         "1 word(s) could not be restored: 4-65-102 '#NAME?'.",
+        "1 area(s) of readers' rows hold a sign that is no word and were left out: 3-132-19 'Unknown 19'.",
         "The material lacks 7 word(s) that readers read; they were put into the sentence and the line of their neighbours: "
         "1-41-89 'was', 2-57-43 'wind-blown', 2-57-44 'wind-blown', 2-57-47 'had', 2-57-48 'had', ....",
         "SENTENCE_ID is one word too early from word 1-41-87 to the end of part 1 and was moved; that changed the sentence "
