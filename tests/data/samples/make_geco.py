@@ -49,7 +49,13 @@ WORDS = [
     ("2-5-17", "NA", "#N/A", 142, 220),
     ("2-5-18", "burns", "2-3", 142, 250),
     ("2-57-42", "Off", "2-524", 208, 719),
-    ("2-57-43", "wind-blown", None, None, None),  # broken at the line's end, and the material has neither half
+    (
+        "2-57-43",
+        "wind-blown",
+        None,
+        None,
+        None,
+    ),  # broken at the line's end, and the material has neither half
     ("2-57-44", "wind-blown", None, None, None),
     ("2-57-45", "sails.", "2-524", 274, 189),
     ("2-57-46", "Had", "2-525", 274, 260),
