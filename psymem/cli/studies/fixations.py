@@ -13,6 +13,7 @@ from psymem.cli.corpus_options import (
     EDGES,
     ENGINE,
     FREQUENCIES,
+    LANGUAGE,
     MS_PER_UNIT,
     RANDOM_EFFECTS,
     TEXTS,
@@ -20,8 +21,8 @@ from psymem.cli.corpus_options import (
     ZERO,
     edges,
     folder_or_sample,
+    load_corpora,
     reader_settings,
-    refuse_settings,
 )
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ def fixations(
         2, min=0, max=10, help="Words before the word that enter the mixed models."
     ),
     frequencies: Path = FREQUENCIES,
+    language: str = LANGUAGE,
     random_effects: str = RANDOM_EFFECTS,
     weights: str = WEIGHTS,
     correction: str = typer.Option("holm", help="Over the models: holm, bonferroni, none."),
@@ -125,6 +127,7 @@ def fixations(
         keep_oov=keep_oov,
         spillover=spillover,
         frequencies=frequencies,
+        language=language,
         random_effects=random_effects,
         weights=weights,
         correction=correction,
@@ -158,16 +161,13 @@ def fixations(
 
 
 def _corpus(name: str, data: Path, table: tuple[Any, ...], **more: Any) -> Corpus:
-    """Read the corpus; options of a plain table belong to csv."""
-    from psymem.data.corpora.catalogue import load_corpus
-
+    """Read the corpus; a plain table is called by its file or folder."""
     given = reader_settings(*table, **more)
-    if name != "csv":
-        given.pop("keep", None)
-        refuse_settings(given, f"--corpus {name} was given")
-        return load_corpus(name, data)
-    folder = folder_or_sample(data)
-    return load_corpus(name, folder, called=folder.stem, **given)
+    if name == "csv":
+        given["called"] = folder_or_sample(data).stem
+    else:
+        given.pop("keep", None)  # a column of weights
+    return load_corpora([name], [data], given)[0]
 
 
 def _show(study: FixationStudy, folder: Path) -> None:

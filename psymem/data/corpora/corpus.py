@@ -115,8 +115,8 @@ class Corpus:
                 continue
             row = long.loc[long[column].idxmax()]
             said = (
-                f"{len(long)} value(s) of {column} are above {LONGEST_MS:,.0f} ms, the longest {row[column]:,.0f} ms (reader "
-                f"{row['subject']}, text {row['text_id']}, word {row['word_id']})"
+                f"{len(long)} value(s) of {column} are above {LONGEST_MS:,.0f} ms, the longest {row[column]:,.0f} ms "
+                f"(reader {row['subject']}, text {row['text_id']}, word {row['word_id']})"
             )
             if self.averaged:
                 raise DataError(

@@ -1,7 +1,8 @@
 """Files of the Dundee corpus: events in the order of time, words in the order of the text, whatever their encoding.
 
 Releases are in the code pages 437 and Windows-1252 (or Latin-1, its subset), sometimes file by file, and copies in UTF-8.
-Cells are separated by blanks, and blanks are ASCII: what other encodings take for one (0xA0, 0x85) is a letter in code page 437.
+Cells are separated by blanks, and blanks are ASCII: what other encodings take for one (0xA0, 0x85) is a letter in code
+page 437.
 """
 
 from __future__ import annotations

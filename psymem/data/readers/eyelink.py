@@ -20,9 +20,11 @@ from psymem.data.corpora.files import (
     durations,
     find_files,
     numbers,
+    parts_of,
     read_cells,
     refuse_repeated,
     whole_numbers,
+    with_joined,
 )
 from psymem.data.corpora.words import drop_differing, text_order, with_sentences
 from psymem.data.words.gaps import BEFORE
@@ -82,7 +84,8 @@ def read(folder: Path, *, columns: Mapping[str, str] | None = None) -> Corpus:
         The file, or a folder with one report or one for each reader.
     columns
         ``subject``, ``text_id``, ``sentence_id`` or ``word`` to the report's column; by default
-        RECORDING_SESSION_LABEL, the first of `TEXTS` that is there, none, and IA_LABEL.
+        RECORDING_SESSION_LABEL, the first of `TEXTS` that is there, none, and IA_LABEL. Two columns that are the key
+        together are joined: ``{"text_id": "paragraph_id+repeated_reading_trial"}``.
 
     Returns
     -------
@@ -126,8 +129,10 @@ def _read_one(path: Path, columns: Mapping[str, str], notes: list[str]) -> pd.Da
         **({"sentence_id": columns["sentence_id"]} if "sentence_id" in columns else {}),
     }
     measured = [c for c in MEASURED if c in has]
-    wanted = list(dict.fromkeys([*own.values(), "IA_ID", "IA_DWELL_TIME", *measured]))
+    named = [part for column in own.values() for part in parts_of(column, has)]
+    wanted = list(dict.fromkeys([*named, "IA_ID", "IA_DWELL_TIME", *measured]))
     cells = read_cells(path, wanted, notes, separator=separator, quoting=quoting)
+    cells = with_joined(cells, own.values(), path)
     if "text_id" not in columns:
         notes.append(
             f"The column {text} says which text was read; another one can be named: --columns text_id=COLUMN."

@@ -105,3 +105,21 @@ def test_what_is_no_report_of_words_is_refused(tmp_path):
     )
     cut = rewritten(tmp_path, lambda text: text[:-12])
     assert refused(cut).startswith(f"{cut}, row 7: it has 11 cells, the header 16;")
+
+
+def test_an_area_that_is_missing_leaves_a_gap(tmp_path):
+    def without(text):
+        return "".join(line for line in text.splitlines(keepends=True) if "\tcats," not in line)
+
+    corpus = psymem.load_corpus("eyelink", rewritten(tmp_path, without))
+    assert corpus.words["word"].tolist() == ['"No', "null", "said.", "TRUE", "love"]
+    assert corpus.words["words_missing_before"].tolist() == [0, 1, 0, 0, 0]
+    assert corpus.notes[-1].startswith(
+        "1 word(s) are missing, where word numbers jump: text 7, between 1 '\"No' and 2"
+    )
+
+
+def test_texts_known_by_two_columns(tmp_path):
+    path = rewritten(tmp_path, lambda text: text)
+    corpus = psymem.load_corpus("eyelink", path, columns={"text_id": "item+TRIAL_INDEX"})
+    assert corpus.words["text_id"].unique().tolist() == ["7+1", "9+2"]

@@ -248,6 +248,8 @@ def test_averages_get_a_linear_model(corpus):
     assert not any("|" in f for f in found.fits.formulas.values())
     assert found.fits.notes == (
         "The times are means over readers: the models generalise over words, not over readers.",
+        "Word frequencies are those of English: nobody said in which language the corpus invented is. Choose wordfreq's "
+        "list of another one with --language, such as de.",
     )
 
 
