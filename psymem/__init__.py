@@ -20,6 +20,7 @@ _PUBLIC = {
     "attraction": "psymem.studies.attraction.study",
     "reading": "psymem.studies.reading.study",
     "fixations": "psymem.studies.fixations.study",
+    "reading_measures": "psymem.data.corpora.fixations",
 }
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "load_corpus",
     "load_stimuli",
     "reading",
+    "reading_measures",
     "score",
 ]
 

@@ -108,6 +108,7 @@ CORPORA = Registry(
         "iitb": "psymem.data.readers.iitb:read",
         "cmcl": "psymem.data.readers.cmcl:read",
         "eyelink": "psymem.data.readers.eyelink:read",
+        "fixation-report": "psymem.data.readers.fixation_report:read",
         "csv": "psymem.data.readers.csv_corpus:read",
         "dundee": "psymem.data.readers.dundee:read",
         "geco": "psymem.data.readers.geco:read",
