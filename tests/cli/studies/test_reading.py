@@ -194,4 +194,7 @@ def test_columns_of_an_interest_area_report_can_be_named(tmp_path):
         "--zero belongs to --corpus csv, a table of your own; --corpus eyelink was given."
     )
     result = CliRunner().invoke(build(), ["reading", "--corpus", "ucl", "--data", "x", "--columns", "word=w"])
-    assert str(result.exception) == "--columns belongs to --corpus csv or eyelink or fixation-report; --corpus ucl was given."
+    assert (
+        str(result.exception)
+        == "--columns belongs to --corpus csv or eyelink or fixation-report; --corpus ucl was given."
+    )
