@@ -191,6 +191,14 @@ def _show(study: FixationStudy, folder: Path) -> None:
         show(
             table[shown], f"\nWhat fixations add to {study.fits.facts['rows']:,} rows (log-likelihood, nats)"
         )
+    if len(study.fits.effects):
+        table = named(study.fits.effects)
+        table = table[table["words_back"] == 0]
+        shown = ["model", "beyond", "structure", "estimate", "ci_low", "ci_high", "t", "p", "unit"]
+        show(
+            table[shown],
+            "\nEffect of the fixation on the time of the word itself, the others held constant (positive: longer)",
+        )
     for note in study.fits.notes:
         typer.echo(note)
     table = named(study.spread)
