@@ -210,7 +210,10 @@ def _standardised(
     divisor = sd if settings.standardise == "z" else 1.0
     scaled = (values - mean) / divisor
     divided = sd.to_numpy() if settings.standardise == "z" else 1.0
-    return frame.assign(**scaled), scales.assign(subtracted=mean.to_numpy(), divided_by=divided)
+    whole = frame.assign(
+        **scaled
+    ).copy()  # in one piece: each of hundreds of columns would stay one of its own
+    return whole, scales.assign(subtracted=mean.to_numpy(), divided_by=divided)
 
 
 def _named(scales: pd.DataFrame, predictors: Sequence[Predictor]) -> pd.DataFrame:
