@@ -30,6 +30,9 @@ WORDS_AT_ONCE = 50_000
 WITH_ATTENTION = 5_000
 """The same where attention is kept, which takes a number for each pair of tokens of a text and each head."""
 
+BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
+"""How the Penn Treebank writes brackets, and what they are."""
+
 Texts: TypeAlias = str | Sequence[str] | Sequence[Sequence[str]] | pd.DataFrame
 Models = str | Path | Backend | Sequence[str | Path | Backend]
 Measures = str | Measure | Sequence[str | Measure]
@@ -138,6 +141,12 @@ class Run:
             _reading_units(self.words, backend)  # refuses texts that are too long
         self._after_gap = after_gap(self.words).to_numpy()
         self._notes: list[str] = gap_notes(self.words)
+        brackets = int(self.words["word"].isin(BRACKETS).sum())
+        self._has_brackets = brackets > 0
+        if brackets:
+            self._notes.append(
+                f"{brackets} word(s) such as -LRB- are a treebank's way to write brackets and were read as these."
+            )
 
     def chunks(
         self, words_at_once: int | None = None, progress: ScoreProgress | None = None
@@ -187,7 +196,8 @@ class Run:
     ) -> pd.DataFrame:
         """Score the texts whose rows are at `positions` of the words."""
         frames = [self.words.iloc[p] for p in positions]
-        texts = [(f["word"].str.lower() if self.lower_case else f["word"]).tolist() for f in frames]
+        shown = [f["word"].replace(BRACKETS) if self._has_brackets else f["word"] for f in frames]
+        texts = [(w.str.lower() if self.lower_case else w).tolist() for w in shown]
         names = [str(f["text_id"].iloc[0]) for f in frames]
         needs = frozenset[str]().union(*(getattr(m, "needs", m.requires) for m in self.measures))
         traces = backend.read_many(texts, progress, names=names, needs=needs)
