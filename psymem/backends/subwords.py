@@ -142,8 +142,8 @@ class SubwordTokenizer:
             return None
         return (
             f"In {len(self.spanning)} place(s) a token of {self.name} goes over two rows, the first over "
-            f"{self.spanning[0]}. Where the second row is left without a token, both are read as pieces that the tokenizer would not produce; "
-            "else the token counts for the row in which it begins."
+            f"{self.spanning[0]}. Where the second row is left without a token, both are read as pieces that the tokenizer "
+            "would not produce; else the token counts for the row in which it begins."
         )
 
     def _rows_apart(

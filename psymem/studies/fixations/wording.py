@@ -112,7 +112,7 @@ def _gain(study: FixationStudy, model: str, name: str) -> str:
     return (
         f"{name}: fixation {verb} reading times beyond {row['beyond']}, ΔlogLik = {number(row['delta_loglik'], 2)}, "
         f"χ²({number(row['df'], 0)}) = {number(row['chi_square'], 2)}, p {p_value(row['p'])}; where it "
-        f"is one {per} longer, people's times at the word itself are {way}: {signed(effect['estimate'], 2)} {unit} "
+        f"is one {per} larger, people's times at the word itself are {way}: {signed(effect['estimate'], 2)} {unit} "
         f"[{number(effect['ci_low'], 2)}, {number(effect['ci_high'], 2)}]."
     )
 
