@@ -35,14 +35,14 @@ def list_corpora(as_json: bool = AS_JSON) -> None:
 
     from psymem.cli.frames import show as show_frame
     from psymem.data.corpora.catalogue import read_card
-    from psymem.errors import DataError
+    from psymem.errors import PsymemError
     from psymem.registry import CORPORA
 
     rows = []
     for name in CORPORA.names():
         try:
             card = read_card(name)
-        except DataError as error:  # one that is damaged hides no other
+        except PsymemError as error:  # one that is damaged hides no other
             typer.echo(str(error), err=True)
             continue
         get = HOW.get(card["fetch"], "by hand")

@@ -21,6 +21,7 @@ from psymem.backends.load import load_backends
 from psymem.data.words.gaps import after_gap, gap_notes
 from psymem.errors import DataError, ModelError, PsymemWarning
 from psymem.measures.base import Measure, require_provided, require_roles, resolve, with_heads
+from psymem.progress import Progress, shifted
 from psymem.scoring.reading import Reading
 from psymem.sentences import sentence_numbers
 from psymem.tables import WORDS, check
@@ -37,8 +38,6 @@ BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{"
 Texts: TypeAlias = str | Sequence[str] | Sequence[Sequence[str]] | pd.DataFrame
 Models = str | Path | Backend | Sequence[str | Path | Backend]
 Measures = str | Measure | Sequence[str | Measure]
-ScoreProgress = Callable[[str, int, int], None]
-"""Called with a model's name, the number of sentences (or texts) it has read and the number in all."""
 
 
 def score(
@@ -48,7 +47,7 @@ def score(
     *,
     reading: Reading = Reading(),
     lower_case: bool = False,
-    progress: ScoreProgress | None = None,
+    progress: Progress | None = None,
 ) -> pd.DataFrame:
     """Score every word with every model.
 
@@ -157,14 +156,14 @@ class Run:
             )
 
     def chunks(
-        self, words_at_once: int | None = None, progress: ScoreProgress | None = None
+        self, words_at_once: int | None = None, progress: Progress | None = None
     ) -> Iterator[pd.DataFrame]:
         """Yield SCORES in pieces of whole texts, all of one model before the next."""
         for part in self.parts(words_at_once, progress):
             yield part()
 
     def parts(
-        self, words_at_once: int | None = None, progress: ScoreProgress | None = None
+        self, words_at_once: int | None = None, progress: Progress | None = None
     ) -> list[Callable[[], pd.DataFrame]]:
         """Return functions that compute the pieces of `chunks`, each by itself."""
         keeps_attention = any("attention" in m.requires for m in self.measures)
@@ -174,8 +173,8 @@ class Run:
             texts = _reading_units(self.words, backend)
             done = 0
             for group in _groups(texts, words_at_once):
-                shifted = _shifted(progress, backend.name, done, len(texts))
-                found.append(partial(self._score, backend, group, shifted))
+                steps = shifted(progress, backend.name, done, len(texts))
+                found.append(partial(self._score, backend, group, steps))
                 done += len(group)
         return found
 
@@ -310,13 +309,6 @@ def _groups(units: list[np.ndarray], words_at_once: int) -> Iterator[list[np.nda
             group, size = [], 0
     if group:
         yield group
-
-
-def _shifted(
-    progress: ScoreProgress | None, model: str, before: int, total: int
-) -> Callable[[int, int], None] | None:
-    """Turn progress within a group of texts into progress over all texts."""
-    return None if progress is None else lambda done, _: progress(model, before + done, total)
 
 
 def unknown_words(trace: Trace, n_words: int) -> np.ndarray:

@@ -15,10 +15,9 @@ from typing import Any
 import pandas as pd
 
 from psymem.errors import DataError, UnknownNameError
+from psymem.progress import Progress
 from psymem.registry import STUDY_KINDS
 from psymem.settings import from_table
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)

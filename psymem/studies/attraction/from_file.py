@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from psymem.progress import Progress
 from psymem.scoring.reading import Reading
 from psymem.studies.attraction.folder import tables
 from psymem.studies.attraction.human import HumanSource
 from psymem.studies.attraction.significance import Tests
 from psymem.studies.attraction.study import FactorialStudy, attraction
-from psymem.studies.study_file import Kind, Progress, StudyFile
+from psymem.studies.study_file import Kind, StudyFile
 
 
 def _run(file: StudyFile, out: Path, progress: Progress | None) -> FactorialStudy:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from psymem.progress import Progress
 from psymem.scoring.reading import Reading
 from psymem.studies.attraction.contrasts import contrasts_of
 from psymem.studies.attraction.effects import PUBLISHED_DIRECTIONS
@@ -60,10 +61,6 @@ class FactorialStudy(FactorialResult):
     def save(self, folder: str | Path) -> list[Path]:
         """Write tables with sidecars, figures and report into `folder`, all or none; return the paths."""
         return save(self, Path(folder))
-
-
-Progress = Callable[[str, int, int], None]
-"""Called with the model's name, the texts it has read and the number of texts."""
 
 
 def analyse(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from psymem.backends.load import load_backends
 from psymem.errors import MeasureError
 from psymem.measures.base import with_heads
 from psymem.measures.surprisal import Surprisal
+from psymem.progress import Progress
 from psymem.registry import MEASURES
 from psymem.scoring.reading import Reading
 from psymem.scoring.score import Run
@@ -21,10 +22,6 @@ from psymem.studies.common.supertags import select
 if TYPE_CHECKING:
     from psymem.backends.base import Backend
     from psymem.data.items.stimuli import ItemSet
-
-
-Progress = Callable[[str, int, int], None]
-"""Called with the model's name, the sentences it has read and the number of sentences."""
 
 
 DEFAULT_MEASURES = ("surprisal", "relative-attention", "attention-entropy")

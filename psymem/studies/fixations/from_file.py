@@ -6,13 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from psymem.errors import DataError
+from psymem.progress import Progress
 from psymem.scoring.reading import Reading
 from psymem.studies.common.corpora_of_file import corpora_of
 from psymem.studies.fixations.folder import tables
 from psymem.studies.fixations.result import FixationSettings
 from psymem.studies.fixations.study import FixationStudy, fixations
 from psymem.studies.reading.settings import StudySettings
-from psymem.studies.study_file import Kind, Progress, StudyFile
+from psymem.studies.study_file import Kind, StudyFile
 
 
 def _run(file: StudyFile, out: Path, progress: Progress | None) -> FixationStudy:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -12,14 +12,13 @@ from psymem.backends.load import load_backends
 from psymem.data.words.gaps import BEFORE
 from psymem.errors import MeasureError
 from psymem.measures.model_fixations import LayersActive, ModelFixations
+from psymem.progress import Progress
 from psymem.scoring.score import Run
 from psymem.studies.common.corpus_scores import Models
 from psymem.tables import WORDS
 
 if TYPE_CHECKING:
     from psymem.backends.base import Backend
-
-Progress = Callable[[str, int, int], None]
 ADVICE = "psymem train fgp-rnn, fgp-lstm, fgl-rnn and fgl-lstm make such models."
 
 

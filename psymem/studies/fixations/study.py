@@ -6,7 +6,7 @@ that exist already.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from psymem.data.words.frequencies import log_frequency
 from psymem.data.words.predictors import word_length
 from psymem.errors import DataError, FitError, FormulaError
 from psymem.plotting.fixations import sentences_figure
+from psymem.progress import Progress
 from psymem.studies.common.corpus_scores import Models
 from psymem.studies.fixations.correlations import correlations
 from psymem.studies.fixations.folder import save
@@ -32,8 +33,6 @@ from psymem.studies.reading.model_measures import families, read_scores
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from psymem.measures.memory_response_linearised import (
     linearised_lengths,
     recurrence_size,
 )
+from psymem.progress import Progress
 from psymem.scoring.score import unknown_words
 from psymem.trace import Trace
 
@@ -32,8 +33,6 @@ WORDS_AT_ONCE = 2_000
 """Words read together; what every cell kept and wrote is in memory for them."""
 HEATMAP_WORDS = 24
 """Words of a text of which all pairs are kept."""
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -91,8 +90,8 @@ def read_texts(
     texts: list[pd.DataFrame],
     longest: int,
     pictured: int | None,
-    progress: Progress | None,
     *,
+    progress: Progress | None = None,
     lower_case: bool = False,
 ) -> TextsRead:
     """Read all texts, some at a time."""

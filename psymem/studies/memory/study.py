@@ -18,10 +18,11 @@ import pandas as pd
 from psymem.backends.base import Backend
 from psymem.backends.load import load_backends
 from psymem.errors import DataError, MeasureError
+from psymem.progress import Progress
 from psymem.studies.common.intervals import FEWEST_TEXTS
 from psymem.studies.common.results_folder import drawn, write_results
 from psymem.studies.memory.decay import decay_table
-from psymem.studies.memory.reading import Progress, TextsRead, kind_of, read_texts
+from psymem.studies.memory.reading import TextsRead, kind_of, read_texts
 from psymem.tables import WORDS, check
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def memory_decay(
     backends = _reading(models, unit, settings)
     kinds = [kind_of(b) for b in backends]
     read = [
-        read_texts(backend, kind, texts, longest, pictured, progress, lower_case=lower_case)
+        read_texts(backend, kind, texts, longest, pictured, progress=progress, lower_case=lower_case)
         for backend, kind in zip(backends, kinds, strict=True)
     ]
     named = [{"model": b.name, "response": k.name} for b, k in zip(backends, kinds, strict=True)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from psymem.progress import Progress
 from psymem.scoring.parallel import Workers
 from psymem.scoring.reading import Reading
 from psymem.studies.common.corpora_of_file import corpora_of
@@ -11,7 +12,7 @@ from psymem.studies.common.corpus_scores import ScoringPlan
 from psymem.studies.reading.folder import tables
 from psymem.studies.reading.settings import StudySettings
 from psymem.studies.reading.study import ReadingStudy, reading, with_responses
-from psymem.studies.study_file import Kind, Progress, StudyFile
+from psymem.studies.study_file import Kind, StudyFile
 
 
 def _run(file: StudyFile, out: Path, progress: Progress | None) -> ReadingStudy:
