@@ -58,7 +58,9 @@ def log_frequency(words: pd.Series, table: str | Path | None = None, *, language
 
 
 def check_language(language: str) -> None:
-    """Raise UnknownNameError if wordfreq has no list of the language."""
+    """Raise UnknownNameError if wordfreq has no list of the language; "" is none that was named."""
+    if not language:
+        return
     from wordfreq import available_languages
 
     if language not in available_languages():

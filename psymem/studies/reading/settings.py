@@ -135,8 +135,7 @@ class StudySettings:
             )
         if self.seed < 0:
             raise DataError(f"seed is {self.seed}; it is a whole number of at least 0.")
-        if self.language:
-            check_language(self.language)
+        check_language(self.language)
         if not 0 < self.alpha < 1:
             raise DataError(f"alpha is {self.alpha}; it lies between 0 and 1, as in 0.05.")
 
