@@ -196,5 +196,5 @@ def test_columns_of_an_interest_area_report_can_be_named(tmp_path):
     result = CliRunner().invoke(build(), ["reading", "--corpus", "ucl", "--data", "x", "--columns", "word=w"])
     assert (
         str(result.exception)
-        == "--columns belongs to --corpus csv or eyelink or fixation-report; --corpus ucl was given."
+        == "--columns belongs to --corpus csv or eyelink or fixation-report or pcibex; --corpus ucl was given."
     )
