@@ -70,7 +70,7 @@ class MeanTest:
         return self.estimate - half, self.estimate + half
 
     def equivalence(self, smallest: float) -> float:
-        """p of the two one-sided tests: that the mean is not within `smallest` of zero (Schuirmann, 1987)."""
+        """Return p of the two one-sided tests: that the mean is not within `smallest` of zero (Schuirmann, 1987)."""
         if not self.se > 0:
             return float("nan")
         outside = [(smallest - self.estimate) / self.se, (smallest + self.estimate) / self.se]
@@ -123,7 +123,11 @@ def _balanced(values: np.ndarray) -> MeanTest:
     mean = float(values.mean())
     items, models = values.mean(axis=1) - mean, values.mean(axis=0) - mean
     rest = values - mean - items[:, None] - models
-    squares = {"item": m * float(items @ items), "model": n * float(models @ models), "rest": float((rest**2).sum())}
+    squares = {
+        "item": m * float(items @ items),
+        "model": n * float(models @ models),
+        "rest": float((rest**2).sum()),
+    }
     df = {"item": n - 1, "model": m - 1, "rest": (n - 1) * (m - 1)}
     kept = _positive_variances(squares, df)
     pooled = [s for s in squares if s not in kept]
@@ -135,7 +139,10 @@ def _balanced(values: np.ndarray) -> MeanTest:
         strata["rest"] = (residual, float(sum(df.values())))
     total = sum(square for square, _ in strata.values())
     spread = sum(square**2 / d for square, d in strata.values())
-    variance = {s: max(0.0, squares[s] / df[s] - residual) / k if s in kept else 0.0 for s, k in (("item", m), ("model", n))}
+    variance = {
+        s: max(0.0, squares[s] / df[s] - residual) / k if s in kept else 0.0
+        for s, k in (("item", m), ("model", n))
+    }
     return MeanTest(
         mean,
         float(np.sqrt(max(total, 0.0) / (n * m))),
@@ -164,7 +171,7 @@ def _positive_variances(squares: dict[str, float], df: dict[str, int]) -> list[s
 
 def _fitted(values: pd.DataFrame, engine: str) -> MeanTest:
     """Fit the mixed model where the table has gaps."""
-    long = values.rename_axis(index="item", columns="model").stack().rename("value").reset_index()  # noqa: PD013
+    long = values.rename_axis(index="item", columns="model").stack().rename("value").reset_index()
     long = long.dropna(subset=["value"]).astype({"item": "str", "model": "str"})
     fitted = fit(long, f"value ~ {FORMULA}", engine=engine)
     row = fitted.coefficients.iloc[0]

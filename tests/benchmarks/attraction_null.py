@@ -1,7 +1,7 @@
 """How often each test of ``psymem attraction`` rejects a true null, with the variances of real rows.
 
-Run ``python tests/benchmarks/attraction_null.py [DATA SETS]`` (2,000 by default, some minutes on one core). Every data
-set has 48 items in two conditions, with and without an attractor, and no effect on the average; items differ in level
+Run ``python tests/benchmarks/attraction_null.py [DATA SETS [OF THEM WITH MIXED MODELS]]`` (2,000 and 0 by default; a
+thousand mixed models take some minutes on one core). Every data set has 48 items in two conditions, with and without an attractor, and no effect on the average; items differ in level
 and in the effect, and instances in level, in what they find hard and, where it says so, in the effect. The standard
 deviations are those of the bundled CBR-RNNs on attraction-core (surprisal in bits, relative attention). Not collected
 by pytest, which has a short version for the first test.
@@ -56,7 +56,9 @@ def rows(rng: np.random.Generator, values: np.ndarray, residual: float) -> pd.Da
     return pd.concat(parts, ignore_index=True)
 
 
-def rejections(spread: tuple[float, float, float], instances: int, count: int, *, others: int) -> dict[str, float]:
+def rejections(
+    spread: tuple[float, float, float], instances: int, count: int, *, others: int
+) -> dict[str, float]:
     """Share of `count` data sets in which each test rejects; the mixed models are fitted to the first `others`."""
     rng = np.random.default_rng(1)
     rejected = dict.fromkeys(["crossed", *FORMULAS], 0)
@@ -69,20 +71,25 @@ def rejections(spread: tuple[float, float, float], instances: int, count: int, *
         for name, formula in FORMULAS.items():
             table = fit(frame, formula).coefficients.set_index("term")
             rejected[name] += table.loc["x", "p"] < 0.05
-    return {name: hits / (count if name == "crossed" else max(others, 1)) for name, hits in rejected.items()}
+    return {
+        name: hits / (count if name == "crossed" else others or np.nan) for name, hits in rejected.items()
+    }
 
 
-def main(count: int) -> None:
-    """Print one line per kind of row and number of instances."""
+def main(count: int = 2000, others: int = 0) -> None:
+    """Print one line per kind of row and number of instances; `others` data sets go to the mixed models too."""
     warnings.simplefilter("ignore")
-    print(f"{count} data sets ({count // 10} for the mixed models); rejections at .05")
+    print(f"{count} data sets ({others} for the mixed models); rejections at .05")
     print("rows,sd over instances,instances,crossed," + ",".join(FORMULAS))
     for name, (item, model, residual) in ROWS.items():
         for between in (0.0, model, LARGER[name.split(",")[0]]):
             for instances in (2, 3, 5, 15):
-                found = rejections((item, between, residual), instances, count, others=count // 10)
-                print(f"{name},{between:g},{instances}," + ",".join(f"{share:.3f}" for share in found.values()), flush=True)
+                found = rejections((item, between, residual), instances, count, others=others)
+                print(
+                    f"{name},{between:g},{instances}," + ",".join(f"{share:.3f}" for share in found.values()),
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000)
+    main(*map(int, sys.argv[1:]))

@@ -79,7 +79,9 @@ def test_variances_above_zero_are_those_of_the_analysis_of_variance():
     squares = 5 * cells.mean(1).var(ddof=1), 12 * cells.mean(0).var(ddof=1), (rest**2).sum() / 44
     error = squares[0] + squares[1] - squares[2]
     assert found.se == pytest.approx(np.sqrt(error / 60))
-    assert found.df == pytest.approx(error**2 / (squares[0] ** 2 / 11 + squares[1] ** 2 / 4 + squares[2] ** 2 / 44))
+    assert found.df == pytest.approx(
+        error**2 / (squares[0] ** 2 / 11 + squares[1] ** 2 / 4 + squares[2] ** 2 / 44)
+    )
 
 
 def test_one_instance_is_the_t_test_over_items():
