@@ -1,6 +1,6 @@
 """The reading corpora psymem knows: their cards, and one call that reads any of them.
 
-A corpus is a reader ``psymem/data/NAME.py``, a row in `psymem.registry.CORPORA` and a card
+A corpus is a reader ``psymem/data/readers/NAME.py``, a row in `psymem.registry.CORPORA` and a card
 ``corpora/NAME/card.toml`` with title, licence, citation, address, files and how to get them.
 """
 
