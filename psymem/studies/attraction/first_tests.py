@@ -111,23 +111,3 @@ def few_instances(n_models: int) -> str:
         f"{n_models} instances are few for a claim about networks of this kind: where the effect differs between instances, "
         "up to about 12% (two), 8% (three) or 6% (four) of true nulls are rejected at .05."
     )
-
-
-def differences_between(
-    rows: pd.DataFrame, blocks: Mapping[str, Sequence[str]], measure: str
-) -> list[tuple[str, float]]:
-    """Return p of each effect's difference between two or more blocks of instances, instances being the sample.
-
-    One-way analysis of variance of the instances' mean effects (two blocks: the two-sample t-test). Effects are those
-    of `rows`, which may be differences to controls; NaN where no block has two instances.
-    """
-    from scipy import stats
-
-    cells = cells_of(rows, measure)
-    found = []
-    for effect in ATTRACTION_EFFECTS:
-        means = contrast(cells, effect.weights).mean()
-        groups = [means.reindex(names).dropna().to_numpy() for names in blocks.values()]
-        enough = len(groups) > 1 and min(map(len, groups)) > 0 and max(map(len, groups)) > 1
-        found.append((effect.name, float(stats.f_oneway(*groups).pvalue) if enough else float("nan")))
-    return found
