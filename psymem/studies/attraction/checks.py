@@ -34,7 +34,20 @@ SAME, OTHER = "wrong verb, attractor of the subject's number", "wrong verb, attr
 NEAR = "wrong verb, no attractor"
 VERB = "critical verb"
 CHECK_COLUMNS = (
-    *("model", "check", "items", "condition", "measure", "estimate", "se", "df", "t", "p", "ci_low", "ci_high"),
+    *(
+        "model",
+        "check",
+        "items",
+        "condition",
+        "measure",
+        "estimate",
+        "se",
+        "df",
+        "t",
+        "p",
+        "ci_low",
+        "ci_high",
+    ),
     *("reliable", "n_items", "n_models", "structure", "note"),
 )
 COUNT_COLUMNS = ("model", "word", "count")
@@ -108,7 +121,9 @@ class Checks:
             said.append(NO_CONTROLS)
         if {SUBJECT, ATTRACTOR} <= set(by_check.index):
             weights = [f"{name} {_cost(by_check.loc[name])}" for name in (SUBJECT, ATTRACTOR)]
-            said.append(f"Across the phrase ({self.number_set}), a verb that does not fit costs, by the {'; by the '.join(weights)}.")
+            said.append(
+                f"Across the phrase ({self.number_set}), a verb that does not fit costs, by the {'; by the '.join(weights)}."
+            )
         verbs = own[own["check"] == VERB]
         if len(verbs):
             said.append(_verbs(verbs, self.counts[self.counts["model"] == model]))
@@ -184,7 +199,13 @@ def manipulation_checks(
             tests += [(c, number_set, where, v) for c, where, v in _weights(_own(numbers, families, model))]
         tests += [(VERB, item_set, condition, values) for condition, values in cells.items()]
         for check, items, condition, values in tests:
-            about = {"model": model, "check": check, "items": items, "condition": condition, "measure": MEASURE}
+            about = {
+                "model": model,
+                "check": check,
+                "items": items,
+                "condition": condition,
+                "measure": MEASURE,
+            }
             found.append({**about, **_tested(values, alpha, engine)})
     table = pd.DataFrame(found).reindex(columns=list(CHECK_COLUMNS))
     return Checks(table, controlled=controls is not None, number_set=number_set, attraction=attraction)
@@ -235,7 +256,9 @@ def _cell(rows: pd.DataFrame, key: Sequence[str | None]) -> pd.DataFrame | None:
     for factor, level in zip(NUMBERS, key, strict=True):
         chosen &= (rows[factor] == level) if level else ~rows[factor].isin(LEVELS)
     part = rows[chosen]
-    return None if part.empty else part.pivot_table(index="item", columns="model", values=MEASURE, observed=True)
+    return (
+        None if part.empty else part.pivot_table(index="item", columns="model", values=MEASURE, observed=True)
+    )
 
 
 def _tested(values: pd.DataFrame, alpha: float, engine: str) -> dict[str, Any]:

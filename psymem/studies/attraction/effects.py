@@ -153,7 +153,16 @@ def _effect(
     direction, evidence = _human_evidence(weights, coding[1] if coding else _ADDITIONS.get(name, ""))
     violations, paper = tuple(rests_on.split()), coding[0] if coding else direction
     return Effect(
-        name, label, subtraction, MappingProxyType(weights), formula, term, direction, evidence, violations, paper
+        name,
+        label,
+        subtraction,
+        MappingProxyType(weights),
+        formula,
+        term,
+        direction,
+        evidence,
+        violations,
+        paper,
     )
 
 
@@ -240,5 +249,7 @@ PUBLISHED_DIRECTIONS: Mapping[str, str | None] = MappingProxyType(
 )
 """Direction of each effect in the published percentages."""
 
-PAPER_DIRECTIONS: Mapping[str, str] = MappingProxyType({e.name: e.paper_direction for e in ATTRACTION_EFFECTS})
+PAPER_DIRECTIONS: Mapping[str, str] = MappingProxyType(
+    {e.name: e.paper_direction for e in ATTRACTION_EFFECTS}
+)
 """The same as the check marks of Timkey & Linzen (2023) count it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,7 @@ def tables(result: FactorialResult) -> dict[str, pd.DataFrame]:
         "scores": result.scores,
         "condition_means": result.means,
         "effects": result.effects,
+        **_checks(result),
         f"{stem(result)}_plotted": result.plotted,
         "items_left_out": result.left_out,
     }
@@ -50,11 +52,39 @@ def tables(result: FactorialResult) -> dict[str, pd.DataFrame]:
     return found
 
 
+def _without_counts(about: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out a card's table of training counts; the forms that were needed are a table of their own."""
+    card = about.get("card")
+    if not isinstance(card, Mapping):
+        return dict(about)
+    return {**about, "card": {k: v for k, v in card.items() if k != "training_counts"}}
+
+
+def _smallest(result: FactorialResult) -> dict[str, float]:
+    known = result.effects.dropna(subset=["smallest_effect"]).drop_duplicates("measure")
+    return dict(zip(known["measure"], known["smallest_effect"], strict=True))
+
+
+def _checks(result: FactorialResult) -> dict[str, pd.DataFrame]:
+    """Tables of the checks, and the scores that they and the baseline rest on."""
+    found: dict[str, pd.DataFrame] = {}
+    if result.checks is not None:
+        found["manipulation_checks"] = result.checks.table
+        if len(result.checks.counts):
+            found["training_counts"] = result.checks.counts
+    if result.beside is not None and result.beside.controls is not None:
+        found["control_scores"] = result.beside.controls
+    if result.beside is not None and result.beside.numbers is not None and result.attraction_items:
+        found["number_scores"] = result.beside.numbers
+    return found
+
+
 def provenance(result: FactorialResult) -> dict[str, Any]:
     """Facts for the sidecars: input, models with checksums, settings."""
     tests = result.tests
     return {
-        **{str(k): v for k, v in result.about.items()},
+        **{str(k): v for k, v in result.about.items() if k != "models"},
+        "models": [_without_counts(about) for about in result.about.get("models", ())],
         "measure_columns": list(result.measures),
         "items_analysed": result.n_items,
         "items_left_out": result.items_left_out,
@@ -68,6 +98,8 @@ def provenance(result: FactorialResult) -> dict[str, Any]:
             "levels": {k: list(v) for k, v in tests.levels.items()},
             "contrasts": dict(tests.contrasts),
             "spillover": tests.spillover,
+            "smallest_effects": _smallest(result),
+            "by": tests.by,
             "within": None if result.within is None else str(result.within["within"].iloc[0]),
         },
     }

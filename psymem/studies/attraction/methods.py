@@ -11,11 +11,6 @@ from psymem.studies.common.supertags import block_sentence
 if TYPE_CHECKING:
     from psymem.studies.attraction.result import FactorialResult
 
-ITEMS_IN_INSTANCES = (
-    ", without and with random effects of each item in each instance (an intercept; for interactions the two main effects "
-    "as well), since the readings of an item by one instance share what it finds hard about that item."
-)
-
 
 def methods_paragraph(result: FactorialResult) -> str:
     """Describe what was done in the words of a methods section."""
@@ -72,29 +67,56 @@ def _coding(result: FactorialResult) -> str:
 
 
 def _statistics(result: FactorialResult) -> str:
-    several = any(len(names) > 1 for names in result.instances.values())
-    grouping = "items and model instances" if several else "items"
-    text = (
-        "Effects were tested with linear mixed models (REML; Satterthwaite degrees of freedom, Kuznetsova "
-        "et al., 2017"
-        f"; fitted with psymem's engine '{result.tests.engine}', which computes the models of lme4, Bates "
-        "et al., 2015)"
+    corrected = (
+        "P-values were corrected over the effects of a measure (Holm, 1979). Intervals in figures are within-item "
+        "(Cousineau, 2005; Morey, 2008)."
     )
+    engine = f"fitted with psymem's engine '{result.tests.engine}', which computes the models of lme4, Bates et al., 2015"
     if result.attraction:
-        text += (
-            f" on the conditions compared, with treatment coding and random intercepts of {grouping}, as in "
-            "Timkey & Linzen (2023), and again with by-item random slopes of the effect (Barr et al., 2013) where the "
-            "data can estimate them" + (ITEMS_IN_INSTANCES if several else ".")
-        )
-    else:
-        shown = result.effects["formula"].dropna().unique()
-        text += f", formula{'s' if len(shown) > 1 else ''} {listing([str(f) for f in shown])}." + _coding(
-            result
-        )
+        return f"{_effects(result)} {_tests(result, engine)} {_equivalence(result)}{corrected} {_checked(result)}".strip()
+    shown = result.effects["formula"].dropna().unique()
     return (
-        text + " P-values are given uncorrected and with the correction of Holm (1979) over the effects of a "
-        "measure. Intervals in figures are within-item (Cousineau, 2005; Morey, 2008)."
+        f"Effects were tested with linear mixed models (REML; Satterthwaite degrees of freedom, Kuznetsova et al., 2017; "
+        f"{engine}), formula{'s' if len(shown) > 1 else ''} {listing([str(f) for f in shown])}.{_coding(result)} {corrected}"
     )
+
+
+def _effects(result: FactorialResult) -> str:
+    if not result.controlled:
+        return "Effects are differences between the conditions; there was no grammatical baseline."
+    return (
+        "Each effect is the difference between conditions in the violating sentences minus the same difference in "
+        "grammatical control sentences, which differ from them in the verb alone."
+    )
+
+
+def _tests(result: FactorialResult, engine: str) -> str:
+    several = any(len(names) > 1 for names in result.instances.values())
+    if not several:
+        return "It was computed for each item and tested by a t-test over items."
+    single = any(len(names) == 1 for names in result.instances.values())
+    return (
+        "It was computed for each item and model instance; its mean was tested with random intercepts of items and of "
+        "instances, both being samples (Clark, 1973; REML; Satterthwaite degrees of freedom, Kuznetsova et al., 2017; "
+        f"{engine}){', models with one instance by a t-test over items' if single else ''}."
+    )
+
+
+def _equivalence(result: FactorialResult) -> str:
+    smallest = result.first.dropna(subset=["smallest_effect"]).drop_duplicates("measure")
+    if smallest.empty:
+        return ""
+    named = [
+        f"{r['smallest_effect']:g} for {measure_in_words(str(r['measure']))}" for _, r in smallest.iterrows()
+    ]
+    return f"An effect counts as absent where two one-sided tests (Schuirmann, 1987) show it to be smaller than {listing(named)}. "
+
+
+def _checked(result: FactorialResult) -> str:
+    """Say what the checks found, whatever it is."""
+    if result.checks is None:
+        return ""
+    return "Manipulation checks: " + " ".join(result.checks.headline(model) for model in result.models)
 
 
 def _people(result: FactorialResult) -> str:

@@ -58,7 +58,9 @@ def number_set_for(item_set: ItemSet, attraction: bool) -> ItemSet | None:
     return read_item_set(NUMBER_SET) if language.lower().startswith("en") else None
 
 
-def read_everything(run: Run, item_set: ItemSet, attraction: bool, progress: Progress | None = None) -> Readings:
+def read_everything(
+    run: Run, item_set: ItemSet, attraction: bool, progress: Progress | None = None
+) -> Readings:
     """Let the models of `run` read the items, the controls and the set for the checks.
 
     Parameters
@@ -93,7 +95,10 @@ def _scored(
     frames: Sequence[pd.DataFrame], run: Run, measures: Sequence[Any], progress: Progress | None
 ) -> tuple[list[pd.DataFrame], list[str]]:
     """Return SCORES of each frame; sentences that are the same in words and roles are read once."""
-    named = [f.assign(_text=f["text_id"].astype(str) + (f" (control {i})" if i else "")) for i, f in enumerate(frames)]
+    named = [
+        f.assign(_text=f["text_id"].astype(str) + (f" (control {i})" if i else ""))
+        for i, f in enumerate(frames)
+    ]
     joined = pd.concat(named, ignore_index=True)
     texts = joined.groupby("_text", sort=False)[["sentence_id", "word", "role"]].agg(tuple)
     texts = texts.assign(_read=texts.index)
@@ -108,7 +113,9 @@ def _scored(
     found = []
     for frame in named:
         keyed = frame.assign(_read=frame["_text"].map(first).astype("str"))
-        parts = [keyed.merge(by_model[m], on=["_read", "word_id"], how="left", validate="many_to_one") for m in models]
+        parts = [
+            keyed.merge(by_model[m], on=["_read", "word_id"], how="left", validate="many_to_one")
+            for m in models
+        ]
         found.append(pd.concat(parts, ignore_index=True).drop(columns=["_text", "_read"]))
     return found, again.notes()
-

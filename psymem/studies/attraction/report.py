@@ -20,7 +20,15 @@ from psymem.reports.page import (
     software_facts,
 )
 from psymem.reports.references import ATTRACTION_ONLY, READING_ONLY, REFERENCES
-from psymem.reports.tables import effects_html, list_html, means_html, table_html, within_html
+from psymem.reports.tables import (
+    all_tests_html,
+    checks_html,
+    effects_html,
+    list_html,
+    means_html,
+    table_html,
+    within_html,
+)
 from psymem.studies.attraction.citing import which_to_cite
 from psymem.studies.attraction.figures import by_item_note, means_note
 from psymem.studies.attraction.human_report import human_html
@@ -43,13 +51,15 @@ def report_html(result: FactorialResult, images: Mapping[str, bytes]) -> str:
     title = f"{', '.join(result.families)} on {_item_set(result).get('name', 'an item set')}"
     sections = [
         f"<h1>{escape(title)}</h1>",
+        section("Manipulation checks", checks_html(result)),
+        section("Effects at the critical word", effects_html(result)),
         section("What was run", _facts(result)),
         section("Items left out", _left_out(result)),
-        section("Effects at the critical word", effects_html(result)),
         section("Effects by a property of the items", within_html(result)),
         section("People's responses", human_html(result.human)),
         section("Figures", _figures(result, images)),
-        section("Which version to cite", paragraph(which_to_cite(result))),
+        section("All tests", all_tests_html(result)),
+        section("Which test to cite", paragraph(which_to_cite(result))),
         section("Methods paragraph", f"<blockquote>{paragraph(methods_paragraph(result))}</blockquote>"),
         section("Results in words", _results(result)),
         section("Condition means", means_html(result)),

@@ -177,9 +177,18 @@ def effects_table(
     for region in regions_of(rows) if tests.spillover else [CRITICAL]:
         for family in own.unique():
             part = rows[(rows["region"] == region) & (own == family)]
-            beside = None if controls is None else controls[(controls["region"] == region) & (of_controls == family)]
+            beside = (
+                None
+                if controls is None
+                else controls[(controls["region"] == region) & (of_controls == family)]
+            )
             for measure in measures:
-                here = {"model": family, "region": region, "measure": measure, "n_models": part["model"].nunique()}
+                here = {
+                    "model": family,
+                    "region": region,
+                    "measure": measure,
+                    "n_models": part["model"].nunique(),
+                }
                 if attraction and not tests.own_effects:
                     found += [{**here, **row} for row in _attraction_rows(part, beside, measure, tests)]
                 else:
@@ -202,7 +211,9 @@ def _attraction_rows(
     if part[measure].notna().any():
         yield from first_rows(part, controls, measure, tests.engine)
     for effect in ATTRACTION_EFFECTS:
-        yield from rows_of_effect(effect, effect.rows(part), f"{measure} ~ {effect.fixed}", effect.term, tests)
+        yield from rows_of_effect(
+            effect, effect.rows(part), f"{measure} ~ {effect.fixed}", effect.term, tests
+        )
 
 
 def rows_of_effect(

@@ -126,10 +126,19 @@ def analyse(
     checks = _checks(kept, beside, divided, tests, keep_oov=keep_oov, attraction=attraction, about=about)
     undetected = checks.undetected() if checks else {}
     effects = effects_table(
-        rows, measures, factors, tests, attraction, people=directions, controls=controls, undetected=undetected
+        rows,
+        measures,
+        factors,
+        tests,
+        attraction,
+        people=directions,
+        controls=controls,
+        undetected=undetected,
     )
     return FactorialResult(
-        effects=with_published(effects, item_set.get("name", "")) if attraction and not tests.own_effects else effects,
+        effects=with_published(effects, item_set.get("name", ""))
+        if attraction and not tests.own_effects
+        else effects,
         means=means,
         scores=scores.assign(analysed=scores["item"].isin(kept["item"])),
         left_out=left_out,
@@ -153,7 +162,14 @@ def analyse(
         attraction_items=attraction,
         blocks=divided,
         within=effects_within(
-            single, within, measures, factors, tests, people=directions, controls=single_controls, undetected=undetected
+            single,
+            within,
+            measures,
+            factors,
+            tests,
+            people=directions,
+            controls=single_controls,
+            undetected=undetected,
         )
         if within
         else None,

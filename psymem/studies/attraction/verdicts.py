@@ -53,7 +53,9 @@ def check_smallest(given: Mapping[str, float], measures: Collection[str]) -> Non
     ------
     UnknownNameError, FitError
     """
-    known = {name for m in measures for name in (m, split_column(m)[0], split_column(m)[0].removesuffix("_bits"))}
+    known = {
+        name for m in measures for name in (m, split_column(m)[0], split_column(m)[0].removesuffix("_bits"))
+    }
     for name, value in given.items():
         if _column(name) not in known:
             raise UnknownNameError("measure with a smallest effect", name, sorted(known))
