@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from psymem.cli.studies.human_table import SHORT_LABELS, print_human
 from psymem.measures.attention import by_head, split_column
 from psymem.reports.wording import short_name, stars
 from psymem.studies.attraction.published_networks import COLUMNS, EXPLANATION
@@ -29,16 +30,6 @@ AGAIN = {BY_ITEM_SLOPES: "  by-item slopes", ITEMS_BY_INSTANCES: "  items by ins
 """What stands in place of the effect's name where it is tested once more."""
 
 PUBLISHED = "  published networks"
-
-SHORT_LABELS = {
-    "agreement-attraction": "Agreement (B-A)",
-    "semantic-attraction": "Semantic (D-C)",
-    "interaction": "Semantic - agreement",
-    "double-attraction": "Double (F-E)",
-    "agreement-in-double": "Agreement, double (H-E)",
-    "semantic-in-double": "Semantic, double (G-E)",
-    "additivity": "Additivity (F-G-H+E)",
-}
 
 
 def print_result(result: FactorialResult, folder: Path) -> None:
@@ -63,8 +54,6 @@ def print_result(result: FactorialResult, folder: Path) -> None:
             )
             console.print(within_table(part))
     if result.human is not None:
-        from psymem.cli.studies.human_table import print_human
-
         print_human(result.human, console)
     for line in (
         *_legend(result),
