@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from psymem.cli.studies.human_table import SHORT_LABELS, print_human
 from psymem.reports.wording import short_name
 from psymem.studies.attraction.first_tests import CONTROL
 from psymem.studies.attraction.published_networks import COLUMNS, EXPLANATION
@@ -14,6 +15,7 @@ from psymem.studies.attraction.significance import COMPARABLE
 from psymem.studies.attraction.verdicts import NOT_INTERPRETABLE
 from psymem.studies.attraction.within import CONFOUNDED
 from psymem.studies.common.rows import CRITICAL
+from psymem.studies.common.structures import FIRST
 from psymem.studies.common.supertags import block_sentence
 
 if TYPE_CHECKING:
@@ -24,16 +26,6 @@ if TYPE_CHECKING:
 PEOPLE = {"negative": "-", "positive": "+"}
 UNRELIABLE = "0"
 SHOWN_ITEMS = 8
-
-SHORT_LABELS = {
-    "agreement-attraction": "Agreement (B-A)",
-    "semantic-attraction": "Semantic (D-C)",
-    "interaction": "Semantic - agreement",
-    "double-attraction": "Double (F-E)",
-    "agreement-in-double": "Agreement, double (H-E)",
-    "semantic-in-double": "Semantic, double (G-E)",
-    "additivity": "Additivity (F-G-H+E)",
-}
 
 
 def print_result(result: FactorialResult, folder: Path) -> None:
@@ -56,8 +48,6 @@ def print_result(result: FactorialResult, folder: Path) -> None:
             console.print(within_table(first_within(part)))
             console.print(CONFOUNDED.format(column=column), markup=False, soft_wrap=True)
     if result.human is not None:
-        from psymem.cli.studies.human_table import print_human
-
         print_human(result.human, console)
     for line in (*_legend(result), _left_out(result), f"Report: {folder / 'report.html'}"):
         console.print(line, markup=False, soft_wrap=True)
@@ -151,8 +141,6 @@ def _judged(row: pd.Series) -> str:
 
 def first_within(effects: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the test that fits the claim, against controls where there are any."""
-    from psymem.studies.common.structures import FIRST
-
     first = effects[effects["structure"].isin(FIRST)]
     controlled = first[first["baseline"] == CONTROL]
     return controlled if len(controlled) else first

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from psymem.reports.wording import listing, minus, p_value, short_name
 from psymem.studies.attraction.effects import ATTRACTION_EFFECTS
 from psymem.studies.attraction.first_tests import NO_CONTROL, TOO_FEW_INSTANCES, few_instances
+from psymem.studies.attraction.result import FactorialResult
 from psymem.studies.common.rows import CRITICAL
 from psymem.studies.common.structures import AS_PUBLISHED, BY_ITEM_SLOPES, FIRST, ITEMS_BY_INSTANCES
-
-if TYPE_CHECKING:
-    from psymem.studies.attraction.result import FactorialResult
 
 SEVERAL_INSTANCES = (
     "Cite the first test, with items and instances crossed: a claim about such networks and such sentences takes both for "

@@ -9,13 +9,12 @@ from psymem.plotting.figures import by_item_figure, in_rows, means_figure, page_
 from psymem.plotting.style import COLUMN_WIDTH
 from psymem.studies.attraction.effects import ATTRACTION_EFFECTS
 from psymem.studies.attraction.plotted import HUMANS, SUBJECT_INTERVAL
+from psymem.studies.attraction.result import FactorialResult
 from psymem.studies.common.means import interval_name
 from psymem.studies.common.rows import display_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from psymem.studies.attraction.result import FactorialResult
 
 
 def stem(result: FactorialResult) -> str:
