@@ -135,7 +135,7 @@ def attraction(
     from psymem.cli.folders import results_folder
     from psymem.cli.model_options import model_options
     from psymem.cli.progress import progress_bar
-    from psymem.studies.attraction.human import HumanSource
+    from psymem.studies.attraction.people.analysis import HumanSource
     from psymem.studies.attraction.significance import Tests
     from psymem.studies.attraction.study import attraction as run
     from psymem.studies.common.item_scores import Reading

@@ -1,4 +1,4 @@
-"""Manipulation checks: does the model detect the violations, and whose number does the verb depend on?
+"""Manipulation checks: whether the model detects the violations, and whose number the verb depends on.
 
 An attractor can only make a violation less noticeable that is noticed. The checks are differences of surprisal at the
 verb, tested like the effects: what a violation costs where there is no attractor of the other kind (conditions A, C and
@@ -83,9 +83,15 @@ class Checks:
     attraction: bool = True
 
     def gates(self, model: str) -> dict[str, pd.Series]:
-        """Return the check that decides about each kind of violation, as far as one was possible."""
+        """Return the check that decides about each kind of violation, as far as one was possible.
+
+        Without controls, what a wrong verb costs in the set that crosses the numbers decides about agreement: without
+        an attractor if there are such sentences, else after an attractor of the subject's number.
+        """
         own = self.table[self.table["model"] == model].drop_duplicates("check").set_index("check")
-        names = {v: COST.format(v) for v in VIOLATIONS} if self.controlled else {"agreement": SAME}
+        names = {v: COST.format(v) for v in VIOLATIONS}
+        if not self.controlled:
+            names = {"agreement": NEAR if NEAR in own.index else SAME}
         return {violation: own.loc[name] for violation, name in names.items() if name in own.index}
 
     def undetected(self) -> dict[str, set[str]]:
@@ -115,14 +121,15 @@ class Checks:
     def sentences(self, model: str) -> list[str]:
         """Return the headline, whose number the verb depends on, and what is known about the verbs."""
         own = self.table[self.table["model"] == model]
-        by_check = own.drop_duplicates("check").set_index("check")
         said = [self.headline(model)]
         if self.attraction and not self.controlled:
             said.append(NO_CONTROLS)
-        if {SUBJECT, ATTRACTOR} <= set(by_check.index):
-            weights = [f"{name} {_cost(by_check.loc[name])}" for name in (SUBJECT, ATTRACTOR)]
+        weights = own[own["check"].isin([SUBJECT, ATTRACTOR])]
+        for frame, rows in weights.groupby("condition", sort=False):
+            costs = [f"{row['check']} {_cost(row)}" for _, row in rows.iterrows()]
+            place = f"{self.number_set}, {frame}" if frame else self.number_set
             said.append(
-                f"Across the phrase ({self.number_set}), a verb that does not fit costs, by the {'; by the '.join(weights)}."
+                f"What a verb that does not fit costs across the attractor ({place}): {'; '.join(costs)}."
             )
         verbs = own[own["check"] == VERB]
         if len(verbs):
@@ -228,26 +235,32 @@ def _weights(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
 
     Both are differences of means over the same eight cells (four that do not fit minus four that do), so that they are
     on the same scale; the cost of the wrong verb is their sum after an attractor of the subject's number, and their
-    difference after one of the other.
+    difference after one of the other. Once for each sentence frame, where the set has several.
     """
-    across = {key: _cell(rows, key) for key in product(LEVELS, repeat=3)}
-    if all(values is not None for values in across.values()):
+    frames = rows.groupby("frame", sort=False) if "frame" in rows else [("", rows)]
+    for frame, part in frames:
+        across = {key: _cell(part, key) for key in product(LEVELS, repeat=3)}
         signs = {
             SUBJECT: {(s, a, v): 1 if v != s else -1 for s, a, v in across},
             ATTRACTOR: {(s, a, v): 1 if v != a else -1 for s, a, v in across},
             SAME: {(s, a, v): 1 if v != s else -1 for s, a, v in across if a == s},
             OTHER: {(s, a, v): 1 if v != s else -1 for s, a, v in across if a != s},
         }
+        near = {(s, None, v): _cell(part, (s, None, v)) for s, v in product(LEVELS, repeat=2)}
         for check, weights in signs.items():
-            total = sum(w * across[key] for key, w in weights.items())  # type: ignore[operator, misc]
-            yield check, "", 2 * total / len(weights)  # type: ignore[operator]
-    without = rows[~rows["attractor_number"].isin(LEVELS)]
-    frames = without.groupby("frame", sort=False) if "frame" in without else [("", without)]
-    for frame, part in frames if len(without) else ():
-        near = {(s, v): _cell(part, (s, None, v)) for s, v in product(LEVELS, repeat=2)}
-        if all(values is not None for values in near.values()):
-            total = sum((1 if v != s else -1) * near[s, v] for s, v in near)  # type: ignore[operator, misc]
-            yield NEAR, str(frame), total / 2  # type: ignore[operator]
+            if values := _difference(across, weights):
+                yield check, str(frame), values[0]
+        if values := _difference(near, {key: 1 if key[0] != key[2] else -1 for key in near}):
+            yield NEAR, str(frame), values[0]
+
+
+def _difference(cells: Mapping[Any, pd.DataFrame | None], signs: Mapping[Any, int]) -> list[pd.DataFrame]:
+    """Return the mean of the cells with +1 minus the mean of those with -1; [] if one is missing."""
+    found = [(sign, cells[key]) for key, sign in signs.items()]
+    if any(values is None for _, values in found):
+        return []
+    total = sum(sign * values for sign, values in found if values is not None)
+    return [2 * total / len(found)]
 
 
 def _cell(rows: pd.DataFrame, key: Sequence[str | None]) -> pd.DataFrame | None:

@@ -21,7 +21,10 @@ ONE_INSTANCE = (
     "With one model instance the first test is the t-test over items, and nothing can be said about other instances of the "
     "model."
 )
-CONTROLLED = "Cite the effects against the grammatical controls: what an attractor does in a grammatical sentence too is no attraction."
+CONTROLLED = (
+    "Cite the effects against the grammatical controls: what an attractor does in a grammatical sentence too is no "
+    "attraction."
+)
 OWN_EFFECTS = {
     ITEMS_BY_INSTANCES: f"Cite the models with '{ITEMS_BY_INSTANCES}': items differ in how large an effect they show, and "
     "the readings of an item by one instance share what this instance finds hard about it; the other versions take one or "

@@ -170,8 +170,8 @@ PAPER_CODING: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "agreement-in-double": (
             "negative",
-            " Timkey & Linzen (2023) count it as attraction: a lower value in H than in E has a check mark in their Tables 6 "
-            "and 7.",
+            " Timkey & Linzen (2023) count it as attraction: a lower value in H than in E has a check mark in their "
+            "Tables 6 and 7.",
         )
     }
 )

@@ -105,7 +105,10 @@ def _equivalence(result: FactorialResult) -> str:
     named = [
         f"{r['smallest_effect']:g} for {measure_in_words(str(r['measure']))}" for _, r in smallest.iterrows()
     ]
-    return f"An effect counts as absent where two one-sided tests (Schuirmann, 1987) show it to be smaller than {listing(named)}. "
+    smaller = f"smaller than {listing(named)}"
+    return (
+        f"An effect counts as absent where two one-sided tests (Schuirmann, 1987) show it to be {smaller}. "
+    )
 
 
 def _checked(result: FactorialResult) -> str:
@@ -116,6 +119,6 @@ def _checked(result: FactorialResult) -> str:
 
 
 def _people(result: FactorialResult) -> str:
-    from psymem.studies.attraction.human_report import human_methods
+    from psymem.studies.attraction.people.report import human_methods
 
     return human_methods(result.human) if result.human is not None else ""

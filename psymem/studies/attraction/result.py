@@ -10,7 +10,7 @@ import pandas as pd
 
 from psymem.studies.attraction.checks import Checks
 from psymem.studies.attraction.first_tests import CONTROL, NO_CONTROL
-from psymem.studies.attraction.human import HumanAnalysis
+from psymem.studies.attraction.people.analysis import HumanAnalysis
 from psymem.studies.attraction.readings import Readings
 from psymem.studies.attraction.significance import Tests
 from psymem.studies.common.rows import family_names

@@ -25,7 +25,7 @@ from psymem.studies.attraction.contrasts import contrasts_of
 from psymem.studies.attraction.effects import PUBLISHED_DIRECTIONS
 from psymem.studies.attraction.figures import figures, stem
 from psymem.studies.attraction.folder import save
-from psymem.studies.attraction.human import HumanSource, analyse_human
+from psymem.studies.attraction.people.analysis import HumanSource, analyse_human
 from psymem.studies.attraction.plotted import plotted_means
 from psymem.studies.attraction.published_networks import with_published
 from psymem.studies.attraction.readings import Readings, read_everything

@@ -10,7 +10,7 @@ from psymem.reports import wording
 from psymem.reports.tables import list_html, table_html
 from psymem.studies.attraction.effects import ATTRACTION_EFFECTS
 from psymem.studies.attraction.first_tests import CONTROL
-from psymem.studies.attraction.human_report import human_evidence
+from psymem.studies.attraction.people.report import human_evidence
 from psymem.studies.attraction.published_networks import COLUMNS, EXPLANATION
 from psymem.studies.attraction.result import FactorialResult
 from psymem.studies.attraction.sentences import effect_title
@@ -49,7 +49,7 @@ def checks_html(result: FactorialResult) -> str:
 CHECKS_READING = (
     "Agreement, semantic and double violation: surprisal of the verb in conditions A, C and E minus its grammatical "
     "control. Subject's (attractor's) number: surprisal of verbs that do not fit it minus that of verbs that do, averaged "
-    "over the attractor's (subject's) number and both verb forms. Wrong verb: a verb that does not fit the subject minus one "
+    "over the attractor's (subject's) number and both verb forms. Wrong verb: one that does not fit the subject minus one "
     "that does. Items and model instances are samples (one instance: t-test over items); reliable: above zero at the level "
     "of significance, uncorrected. An attractor can only hide a violation that the model detects: where the agreement "
     "(semantic) violation is not reliable, effects that rest on it are not compared with people."

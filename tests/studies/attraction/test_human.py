@@ -13,8 +13,8 @@ from psymem.data.items.human_trials import HumanTrials
 from psymem.errors import DataError, UnknownNameError
 from psymem.studies.attraction import significance
 from psymem.studies.attraction.effects import ATTRACTION_EFFECTS
-from psymem.studies.attraction.human import HumanSource
-from psymem.studies.attraction.human_fits import LINEAR_PROBABILITY, SLOPES
+from psymem.studies.attraction.people.analysis import HumanSource
+from psymem.studies.attraction.people.fits import LINEAR_PROBABILITY, SLOPES
 from psymem.studies.attraction.study import analyse
 
 MEASURES = ["surprisal_bits", "relative_attention", "attention_entropy_bits"]
