@@ -1,4 +1,4 @@
-"""Write a factorial result as a folder: tables with sidecars, figures, report; all of it or nothing."""
+"""Write a factorial result as a folder: tables with provenance.json, figures, report; all of it or nothing."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _checks(result: FactorialResult) -> dict[str, pd.DataFrame]:
 
 
 def provenance(result: FactorialResult) -> dict[str, Any]:
-    """Facts for the sidecars: input, models with checksums, settings."""
+    """Facts for provenance.json: input, models with checksums, settings."""
     tests = result.tests
     return {
         **{str(k): v for k, v in result.about.items() if k != "models"},

@@ -68,7 +68,7 @@ class FactorialStudy(FactorialResult):
         return figures(self)[stem(self)]
 
     def save(self, folder: str | Path) -> list[Path]:
-        """Write tables with sidecars, figures and report into `folder`, all or none; return the paths."""
+        """Write tables with provenance.json, figures and report into `folder`, all or none; return the paths."""
         return save(self, Path(folder))
 
 
@@ -105,7 +105,7 @@ def analyse(
     keep_oov
         Keep items whose target, attractor or critical word is out of vocabulary.
     about
-        Facts about the input, for the report and the sidecars (``item_set`` is a mapping with ``name``).
+        Facts about the input, for the report and provenance.json (``item_set`` is a mapping with ``name``).
     human
         People's trials and how they are fitted; with them, the models' effects are compared with theirs.
     beside
