@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from psymem.cli.studies.human_table import SHORT_LABELS, print_human
+from psymem.measures.columns import has_counterpart
 from psymem.reports.wording import short_name
 from psymem.studies.attraction.first_tests import CONTROL
 from psymem.studies.attraction.published_networks import COLUMNS, EXPLANATION
-from psymem.studies.attraction.significance import COMPARABLE
 from psymem.studies.attraction.verdicts import NOT_INTERPRETABLE
 from psymem.studies.attraction.within import CONFOUNDED
 from psymem.studies.common.rows import CRITICAL
@@ -148,7 +148,7 @@ def first_within(effects: pd.DataFrame) -> pd.DataFrame:
 
 def within_table(effects: pd.DataFrame) -> Table:
     """Return the effects within each level of a property of the items, and their difference with its p."""
-    shown = effects[effects["measure"].str.startswith(COMPARABLE)].dropna(subset=["estimate"])
+    shown = effects[effects["measure"].map(has_counterpart)].dropna(subset=["estimate"])
     levels = list(dict.fromkeys(shown["level"]))
     table = _table([("Effect", "left"), *((str(level), "right") for level in levels), ("p (Holm)", "right")])
     for measure, of_measure in shown.groupby("measure", sort=False):

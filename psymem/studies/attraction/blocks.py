@@ -9,9 +9,10 @@ import pandas as pd
 from scipy import stats
 
 from psymem.fitting.multiplicity import adjust
+from psymem.measures.columns import has_counterpart
 from psymem.studies.attraction.effects import ATTRACTION_EFFECTS
 from psymem.studies.attraction.first_tests import against, cells_of, contrast
-from psymem.studies.attraction.significance import BY_ALPHA, COMPARABLE, Tests
+from psymem.studies.attraction.significance import BY_ALPHA, Tests
 from psymem.studies.common.rows import CRITICAL
 
 
@@ -38,7 +39,7 @@ def blocks_to_show(
         return {block: list(names) for block, names in blocks.items()}
     shown: dict[str, list[str]] = {}
     for own in _by_family(blocks):
-        compared = [m for m in measures if m.startswith(COMPARABLE)]
+        compared = [m for m in measures if has_counterpart(m)]
         p = [q for m in compared for q in differences(rows, controls, own, m)]
         if (adjust(np.array(p), "holm") < tests.alpha).any():
             shown |= {block: list(names) for block, names in own.items()}

@@ -19,6 +19,7 @@ import pandas as pd
 from psymem.errors import FitError, FormulaError, PsymemWarning, UnknownNameError
 from psymem.fitting.fit import fit
 from psymem.fitting.multiplicity import adjust
+from psymem.measures.columns import has_counterpart
 from psymem.studies.attraction.effects import (
     ATTRACTION_EFFECTS,
     PAPER_DIRECTIONS,
@@ -71,8 +72,6 @@ EFFECT_COLUMNS = (
 )
 FAMILY = ("model", "region", "measure", "baseline", "structure")
 """Columns that say over which rows p-values are corrected together."""
-COMPARABLE = ("surprisal_", "relative_attention")
-"""Beginnings of measures for which attraction is a negative effect; others have no human direction."""
 
 
 BY_ALPHA = "alpha"
@@ -341,7 +340,7 @@ def _beside_people(
     undetected: Mapping[str, Collection[str]],
 ) -> pd.DataFrame:
     """Add what people do, the paper's coding where it is another one, and the verdict."""
-    comparable = table["measure"].str.startswith(COMPARABLE)
+    comparable = table["measure"].map(has_counterpart).astype(bool)
     published = people is PUBLISHED_DIRECTIONS
     said = {effect: people.get(str(effect)) for effect in table["effect"].unique()}
     paper = {e: d if published and d != said.get(e) else None for e, d in PAPER_DIRECTIONS.items()}

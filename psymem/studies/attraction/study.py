@@ -21,8 +21,7 @@ from psymem.studies.attraction.checks import (
     manipulation_checks,
     training_counts,
 )
-from psymem.studies.attraction.contrasts import contrasts_of
-from psymem.studies.attraction.effects import PUBLISHED_DIRECTIONS
+from psymem.studies.attraction.effects import PUBLISHED_DIRECTIONS, contrasts_of
 from psymem.studies.attraction.figures import figures, stem
 from psymem.studies.attraction.folder import save
 from psymem.studies.attraction.people.analysis import HumanSource, analyse_human

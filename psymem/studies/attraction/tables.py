@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 import pandas as pd
 
+from psymem.measures.columns import describe, has_counterpart
 from psymem.reports import wording
 from psymem.reports.tables import list_html, table_html
 from psymem.studies.attraction.effects import ATTRACTION_EFFECTS
@@ -193,13 +195,13 @@ def _reading(result: FactorialResult) -> str:
         for _, r in smallest.iterrows()
     ]
     text = (
-        "A negative estimate means attraction: lower surprisal, or less attention to the subject, with an "
-        f"attractor. People: the effect on the {people}. Verdicts rest on p-values corrected over the effects of a measure "
+        f"{_signs(result.measures)} People: the effect on the {people}. "
+        "Verdicts rest on p-values corrected over the effects of a measure "
         f"(Holm), at {alpha:g}. As people: the effect differs from zero with people's sign; or people's effect is not "
         "reliable, and two one-sided tests show the model's to be smaller than the smallest effect of interest "
         f"({wording.listing(named)}). Against people: it differs with the other sign, or where people show none; or it is "
         "shown to be that small where people show one. Undecided: none of these is shown. Not interpretable: the model does "
-        "not detect the violation. Attention entropy has no human counterpart. Stars: corrected p < .05, .01, .001."
+        f"not detect the violation. {_without_counterpart(result.measures)}Stars: corrected p < .05, .01, .001."
     )
     text += (
         f" {EXPLANATION}" if COLUMNS[0] in result.effects and result.effects[COLUMNS[0]].notna().any() else ""
@@ -209,6 +211,26 @@ def _reading(result: FactorialResult) -> str:
     ]
     rows = published if result.human is None else human_evidence(result.human)
     return f'<p class="small">{escape(text)}</p>{list_html(rows, "small")}'
+
+
+def _signs(measures: Sequence[str]) -> str:
+    """Say what the sign of an estimate means, for the measures that have a human counterpart."""
+    known = [c for m in measures if (c := describe(m)) is not None and c.attraction]
+    if not known:
+        return "None of these measures has a human counterpart; the sign says whether it rises or falls."
+    shown = ", or ".join(dict.fromkeys(c.attraction for c in known))
+    return f"A negative estimate means attraction: {shown}, with an attractor."
+
+
+def _without_counterpart(measures: Sequence[str]) -> str:
+    """Name the measures for which people have no counterpart, and say what a larger value of theirs means."""
+    others = [m for m in measures if not has_counterpart(m)]
+    facts = {measure: describe(measure) for measure in others}
+    known = dict.fromkeys(fact.quantity if fact else measure for measure, fact in facts.items())
+    if not known or len(others) == len(measures):
+        return ""
+    text = wording.listing(list(known))
+    return f"{text[0].upper()}{text[1:]} {'has' if len(known) == 1 else 'have'} no human counterpart. "
 
 
 def means_html(result: FactorialResult) -> str:

@@ -14,7 +14,7 @@ import pandas as pd
 from scipy import stats
 
 from psymem.errors import FitError, UnknownNameError
-from psymem.measures.attention import split_column
+from psymem.measures.columns import split_column
 from psymem.studies.attraction.effects import ATTRACTION_EFFECTS, UNRELIABLE
 from psymem.studies.common.rows import CRITICAL
 from psymem.units import bits_to_nats
