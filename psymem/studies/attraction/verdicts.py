@@ -6,6 +6,7 @@ to be smaller than the smallest effect of interest, and where neither is shown t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
@@ -35,7 +36,7 @@ RESTS_ON: Mapping[str, tuple[str, ...]] = MappingProxyType({e.name: e.rests_on f
 
 def smallest_effect(measure: str, given: Mapping[str, float]) -> float | None:
     """Return the smallest effect of interest of a measure column, the user's or `SMALLEST`; None without either."""
-    column = split_column(measure)[0]
+    column = re.sub(r"_head_\d+_\d+$", "", split_column(measure)[0])
     for name, value in given.items():
         if _column(name) in (measure, column, column.removesuffix("_bits")):
             return value
