@@ -17,6 +17,7 @@ import pandas as pd
 
 from psymem.errors import FitError
 from psymem.fitting.crossed_means import mean_test
+from psymem.fitting.multiplicity import adjust
 from psymem.reports.wording import listing, number, p_value
 from psymem.studies.attraction.effects import VIOLATIONS
 from psymem.studies.attraction.first_tests import Cells, cells_of
@@ -34,21 +35,8 @@ SAME, OTHER = "wrong verb, attractor of the subject's number", "wrong verb, attr
 NEAR = "wrong verb, no attractor"
 VERB = "critical verb"
 CHECK_COLUMNS = (
-    *(
-        "model",
-        "check",
-        "items",
-        "condition",
-        "measure",
-        "estimate",
-        "se",
-        "df",
-        "t",
-        "p",
-        "ci_low",
-        "ci_high",
-    ),
-    *("reliable", "n_items", "n_models", "structure", "note"),
+    *("model", "check", "items", "condition", "measure", "estimate", "se", "df", "t", "p", "p_holm"),
+    *("ci_low", "ci_high", "reliable", "n_items", "n_models", "structure", "note"),
 )
 COUNT_COLUMNS = ("model", "word", "count")
 
@@ -65,7 +53,8 @@ class Checks:
     Attributes
     ----------
     table
-        Columns `CHECK_COLUMNS`; ``reliable`` says whether the estimate is above zero at the level of significance.
+        Columns `CHECK_COLUMNS`; ``reliable`` says whether the estimate is above zero at the level of significance, for
+        what decides (`gates`) with ``p_holm``, corrected over the kinds of violation.
     counts
         How often each model has read each critical form in training, where its card says: `COUNT_COLUMNS`.
     controlled
@@ -149,7 +138,8 @@ def _cost(row: pd.Series) -> str:
         return "not estimable"
     interval = f"[{number(row['ci_low'], 2)}, {number(row['ci_high'], 2)}]"
     sign = "+" if row["estimate"] > 0 else ""
-    return f"{sign}{number(row['estimate'], 2)} bits {interval}, p {p_value(row['p'])}"
+    p = f"p {p_value(row['p'])}" if pd.isna(row["p_holm"]) else f"corrected p {p_value(row['p_holm'])}"
+    return f"{sign}{number(row['estimate'], 2)} bits {interval}, {p}"
 
 
 def _verbs(verbs: pd.DataFrame, counts: pd.DataFrame) -> str:
@@ -214,8 +204,19 @@ def manipulation_checks(
                 "measure": MEASURE,
             }
             found.append({**about, **_tested(values, alpha, engine)})
-    table = pd.DataFrame(found).reindex(columns=list(CHECK_COLUMNS))
+    table = _corrected(pd.DataFrame(found).reindex(columns=list(CHECK_COLUMNS)), alpha)
     return Checks(table, controlled=controls is not None, number_set=number_set, attraction=attraction)
+
+
+def _corrected(table: pd.DataFrame, alpha: float) -> pd.DataFrame:
+    """Correct what decides about agreement and meaning for there being two kinds, so that chance detects nothing."""
+    kinds = table["check"].isin([COST.format(v) for v in VIOLATIONS])
+    table["p_holm"] = table["p_holm"].astype(float)
+    for _, rows in table[kinds].groupby("model", sort=False):
+        table.loc[rows.index, "p_holm"] = adjust(rows["p"].to_numpy(float), "holm")
+    decided = (table["p_holm"] < alpha) & (table["estimate"] > 0)
+    table["reliable"] = table["reliable"].astype(bool).where(~kinds, decided)
+    return table
 
 
 def _own(rows: pd.DataFrame, families: Mapping[str, str], model: str) -> pd.DataFrame:

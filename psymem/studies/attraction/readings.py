@@ -12,6 +12,7 @@ from psymem.data.items.stimuli import names, read_item_set
 from psymem.measures.surprisal import Surprisal
 from psymem.scoring.score import Run
 from psymem.studies.attraction.checks import has_numbers
+from psymem.studies.common.rows import CRITICAL, has_role
 
 if TYPE_CHECKING:
     from psymem.data.items.stimuli import ItemSet
@@ -85,10 +86,16 @@ def read_everything(
     found, notes = _scored(frames, run, measures, progress)
     numbers = found[0] if own else None
     if beside is not None:
-        (numbers,), more = _scored([beside.words], run, [Surprisal()], progress)
+        (numbers,), more = _scored([until_critical(beside.words)], run, [Surprisal()], progress)
         notes += [n for n in more if n not in notes]
     name = item_set.name if own else beside.name if beside is not None else ""
     return Readings(found[0], found[1] if len(found) > 1 else None, numbers, name, notes)
+
+
+def until_critical(words: pd.DataFrame) -> pd.DataFrame:
+    """Return sentences up to the word after the critical one: what comes later cannot matter to a causal model."""
+    last = words["word_id"].where(has_role(words, CRITICAL)).groupby(words["text_id"]).transform("max") + 1
+    return words[words["word_id"] <= last].reset_index(drop=True)
 
 
 def _scored(

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from psymem.fitting.multiplicity import adjust
 from psymem.studies.attraction import checks as checks_of
 from psymem.studies.attraction.readings import Readings
 from psymem.studies.attraction.study import analyse
@@ -86,6 +87,9 @@ def test_costs_are_differences_to_the_controls(scores, detecting):
         ].mean()
         assert table.loc[check, "estimate"] == pytest.approx(expected)
         assert table.loc[check, "reliable"]
+    kinds = table.loc[["agreement violation", "semantic violation"]]
+    assert kinds["p_holm"].to_numpy() == pytest.approx(adjust(kinds["p"].to_numpy(float), "holm"))
+    assert table["p_holm"].drop(kinds.index).isna().all()
     assert table.loc["agreement violation", ["n_items", "n_models"]].tolist() == [14, 5]
 
 
@@ -147,7 +151,7 @@ def test_sentences_of_a_model_that_detects(detecting):
     said = detecting.checks.sentences("cbr-rnn")
     assert said[0].startswith("cbr-rnn: violations detected (agreement: +3.0")
     assert said[1].startswith(
-        "What a verb that does not fit costs across the attractor (crossed, phrase): subject's number +2.0"
+        "What a verb that does not fit costs across the attractor (crossed, phrase): subject's number +1.99 bits ["
     )
     assert said[2].startswith("Critical verbs: mean surprisal ")
     assert set(detecting.first["verdict"].dropna()) <= {"as people", "against people", "undecided"}
