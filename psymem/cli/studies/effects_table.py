@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 PEOPLE = {"negative": "-", "positive": "+"}
 UNRELIABLE = "0"
 SHOWN_ITEMS = 8
+FULL_TABLE = 100
+"""Characters a line needs for what people do beside the verdict."""
 
 
 def print_result(result: FactorialResult, folder: Path) -> None:
@@ -33,13 +35,15 @@ def print_result(result: FactorialResult, folder: Path) -> None:
     from rich.console import Console
 
     console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = max(console.width, FULL_TABLE)
     first = result.first
     for (model, region), part in first.groupby(["model", "region"], sort=False):
         if result.checks is not None and region == CRITICAL:
             for line in result.checks.sentences(str(model)):
                 console.print(line, markup=False, soft_wrap=True)
         console.print(table_title(part, str(model), str(region)), markup=False, soft_wrap=True)
-        console.print(effects_table(part))
+        console.print(effects_table(part, with_people=console.width >= FULL_TABLE))
     if result.within is not None:
         for model, part in result.within.groupby("model", sort=False):
             column = str(part["within"].iloc[0])
@@ -65,9 +69,10 @@ def table_title(effects: pd.DataFrame, model: str, region: str) -> str:
     return f"{model}{instances}{place}{', against grammatical controls' if controlled else ''}"
 
 
-def effects_table(effects: pd.DataFrame) -> Table:
+def effects_table(effects: pd.DataFrame, *, with_people: bool = True) -> Table:
     """Return the table of one model: one line per measure and effect, with people where they are known."""
-    compared, judged = bool(effects["human_direction"].notna().any()), has_verdicts(effects)
+    compared = with_people and bool(effects["human_direction"].notna().any())
+    judged = has_verdicts(effects)
     published = COLUMNS[0] in effects and bool(effects[COLUMNS[0]].notna().any())
     heads = [("Effect", "left"), ("estimate", "right"), ("95% interval", "right"), ("p (Holm)", "right")]
     heads += [("published", "right")] if published else []

@@ -53,7 +53,8 @@ CHECKS_READING = (
     "control. Subject's (attractor's) number: surprisal of verbs that do not fit it minus that of verbs that do, averaged "
     "over the attractor's (subject's) number and both verb forms. Wrong verb: one that does not fit the subject minus one "
     "that does. Items and model instances are samples (one instance: t-test over items); reliable: above zero at the level "
-    "of significance (agreement and semantic violation, which decide: corrected for there being two). An attractor can only hide a violation that the model detects: where the agreement "
+    "of significance (agreement and semantic violation, which decide: corrected for there being two). An attractor can "
+    "only hide a violation that the model detects: where the agreement "
     "(semantic) violation is not reliable, effects that rest on it are not compared with people."
 )
 
