@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from psymem.checkpoints import COUNTS, word_counts
 from psymem.errors import FitError
 from psymem.fitting.crossed_means import mean_test
 from psymem.fitting.multiplicity import adjust
@@ -56,7 +58,7 @@ class Checks:
         Columns `CHECK_COLUMNS`; ``reliable`` says whether the estimate is above zero at the level of significance, for
         what decides (`gates`) with ``p_holm``, corrected over the kinds of violation.
     counts
-        How often each model has read each critical form in training, where its card says: `COUNT_COLUMNS`.
+        How often each model has read each critical form in training, where it says so: `COUNT_COLUMNS`.
     controlled
         Whether grammatical controls were read.
     number_set
@@ -290,29 +292,28 @@ def _tested(values: pd.DataFrame, alpha: float, engine: str) -> dict[str, Any]:
 
 
 def training_counts(scores: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Return how often each model has read each critical form, for cards that say it.
+    """Return how often each model has read each critical form, for models that come with counts.
 
     Parameters
     ----------
     scores
         SCORES with ``model, word, role``.
     models
-        What backends say of themselves; ``card`` may have a table ``training_counts`` of word forms in small letters.
+        What backends say of themselves; the folder ``checkpoint`` may hold counts (`psymem.checkpoints.word_counts`).
 
     Returns
     -------
     pandas.DataFrame
-        `COUNT_COLUMNS`, instances of a family averaged; a form that the table lacks was read 0 times.
+        `COUNT_COLUMNS`, instances of a family averaged; a form that is not there was read 0 times.
     """
     critical = scores[has_role(scores, CRITICAL)]
     families = family_names([*scores["model"].unique()])
     found = []
     for about in models:
-        card = about.get("card")
-        table = card.get("training_counts") if isinstance(card, Mapping) else None
-        model = str(about.get("model"))
-        if not isinstance(table, Mapping) or model not in families:
+        folder, model = about.get("checkpoint"), str(about.get("model"))
+        if not folder or model not in families or not (Path(str(folder)) / COUNTS).is_file():
             continue
+        table = word_counts(str(folder)) or {}
         forms = critical.loc[critical["model"] == model, "word"].str.lower().unique()
         found += [{"model": families[model], "word": w, "count": float(table.get(w, 0))} for w in forms]
     if not found:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -50,14 +49,6 @@ def tables(result: FactorialResult) -> dict[str, pd.DataFrame]:
     return found
 
 
-def _without_counts(about: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out a card's table of training counts; the forms that were needed are a table of their own."""
-    card = about.get("card")
-    if not isinstance(card, Mapping):
-        return dict(about)
-    return {**about, "card": {k: v for k, v in card.items() if k != "training_counts"}}
-
-
 def _smallest(result: FactorialResult) -> dict[str, float]:
     known = result.effects.dropna(subset=["smallest_effect"]).drop_duplicates("measure")
     return dict(zip(known["measure"], known["smallest_effect"], strict=True))
@@ -81,8 +72,7 @@ def provenance(result: FactorialResult) -> dict[str, Any]:
     """Facts for provenance.json: input, models with checksums, settings."""
     tests = result.tests
     return {
-        **{str(k): v for k, v in result.about.items() if k != "models"},
-        "models": [_without_counts(about) for about in result.about.get("models", ())],
+        **{str(k): v for k, v in result.about.items()},
         "measure_columns": list(result.measures),
         "items_analysed": result.n_items,
         "items_left_out": result.items_left_out,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,15 +10,13 @@ import pandas as pd
 
 from psymem.data.items.stimuli import names, read_item_set
 from psymem.measures.surprisal import Surprisal
+from psymem.progress import Progress
 from psymem.scoring.score import Run
 from psymem.studies.attraction.checks import has_numbers
 from psymem.studies.common.rows import CRITICAL, has_role
 
 if TYPE_CHECKING:
     from psymem.data.items.stimuli import ItemSet
-
-Progress = Callable[[str, int, int], None]
-"""Called with the model's name, the texts it has read and the number of texts."""
 
 NUMBER_SET = "attraction-number"
 """The bundled set that crosses the numbers of subject, attractor and verb; English."""

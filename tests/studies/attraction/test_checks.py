@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from psymem.checkpoints import word_counts_content
 from psymem.fitting.multiplicity import adjust
 from psymem.studies.attraction import checks as checks_of
 from psymem.studies.attraction.readings import Readings
@@ -226,9 +227,10 @@ def test_without_controls_the_crossed_set_decides_and_the_rest_is_not_known(scor
     assert unknown.first["verdict"].notna().any()
 
 
-def test_counts_of_forms_come_from_the_card(scores):
-    counts = {"training_counts": {"were": 40, "is": 7}}
-    models = [{"model": m, "card": counts} for m in MODELS[:2]] + [{"model": MODELS[2], "card": {}}]
+def test_counts_of_forms_come_from_the_model_s_folder(scores, tmp_path, monkeypatch):
+    (tmp_path / "word_counts.tsv.gz").write_bytes(word_counts_content({"were": 40, "is": 7}))
+    monkeypatch.setattr(checks_of, "word_counts", lambda folder: {"were": 40, "is": 7})
+    models = [{"model": m, "checkpoint": str(tmp_path)} for m in MODELS[:2]] + [{"model": MODELS[2]}]
     found = checks_of.training_counts(scores, models)
     assert found.to_dict("records") == [{"model": "cbr-rnn", "word": "were", "count": 40.0}]
     result = analyse(scores, FACTORS, attraction=True, measures=MEASURES, about={**ABOUT, "models": models})
