@@ -21,9 +21,8 @@ from psymem.reports.page import (
 )
 from psymem.reports.references import ATTRACTION_ONLY, READING_ONLY, REFERENCES
 from psymem.reports.tables import list_html, table_html
-from psymem.studies.attraction.citing import which_to_cite
 from psymem.studies.attraction.figures import by_item_note, means_note
-from psymem.studies.attraction.methods import methods_paragraph
+from psymem.studies.attraction.methods import methods_paragraph, which_to_cite
 from psymem.studies.attraction.people.report import human_html
 from psymem.studies.attraction.result import FactorialResult
 from psymem.studies.attraction.sentences import result_sentences
