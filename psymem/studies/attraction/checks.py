@@ -192,8 +192,7 @@ def manipulation_checks(
     for model in dict.fromkeys(families.values()):
         cells = cells_of(_own(rows, families, model), MEASURE)
         beside = None if controls is None else cells_of(_own(controls, families, model), MEASURE)
-        tests = [*_costs(cells, beside)] if attraction else []
-        tests = [(check, item_set, condition, values) for check, condition, values in tests]
+        tests = [(c, item_set, where, v) for c, where, v in _costs(cells, beside)] if attraction else []
         if numbers is not None and len(numbers):
             tests += [(c, number_set, where, v) for c, where, v in _weights(_own(numbers, families, model))]
         tests += [(VERB, item_set, condition, values) for condition, values in cells.items()]

@@ -306,7 +306,7 @@ def attraction(
     --------
     >>> import psymem
     >>> result = psymem.attraction("cbr-rnn", "attraction-core")  # doctest: +SKIP
-    >>> result.effects[["measure", "effect", "estimate", "p", "consistent"]]  # doctest: +SKIP
+    >>> result.first[["measure", "effect", "estimate", "p", "verdict"]]  # doctest: +SKIP
     """
     from psymem.data.items.stimuli import read_item_set
     from psymem.io.outputs import check_writable

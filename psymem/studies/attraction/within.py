@@ -196,7 +196,9 @@ def _first_differences(
     level_of = part.drop_duplicates("item").set_index("item")[column]
     levels = list(dict.fromkeys(part[column]))
     for baseline, values in ((CONTROL, controlled), (NO_CONTROL, cells)):
-        for effect in ATTRACTION_EFFECTS if values is not None else ():
+        if values is None:
+            continue
+        for effect in ATTRACTION_EFFECTS:
             wide = contrast(values, effect.weights)
             wide = wide[[c for c in wide.columns if c in set(part["model"])]]
             long = wide.rename_axis("item").reset_index().melt("item", var_name="model", value_name="value")
