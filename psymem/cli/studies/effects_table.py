@@ -172,7 +172,7 @@ def _legend(result: FactorialResult) -> list[str]:
         return [
             f"{corrected}; the test with most random effects that could be estimated. The report has the others."
         ]
-    lines = [f"Negative is attraction. {_claim(result)} {corrected}."]
+    lines = [f"Negative is the direction of attraction. {_claim(result)} {corrected}."]
     if result.first["human_direction"].notna().any():
         lines.append(
             "People: - or + reliable effect, 0 none reliable (paper: as its tables count it, where they differ)."

@@ -220,7 +220,7 @@ def _signs(measures: Sequence[str]) -> str:
     if not known:
         return "None of these measures has a human counterpart; the sign says whether it rises or falls."
     shown = ", or ".join(dict.fromkeys(c.attraction for c in known))
-    return f"A negative estimate means attraction: {shown}, with an attractor."
+    return f"A negative estimate is in the direction of attraction: {shown}, with an attractor."
 
 
 def _without_counterpart(measures: Sequence[str]) -> str:
