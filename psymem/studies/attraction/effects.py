@@ -148,6 +148,7 @@ def _effect(
     subtraction: str,
     weights: dict[str, float],
     formula: str,
+    *,
     term: str,
     rests_on: str = "agreement semantic",
 ) -> Effect:
@@ -189,7 +190,7 @@ ATTRACTION_EFFECTS: tuple[Effect, ...] = (
         "B - A",
         {"A": -1, "B": 1},
         "y ~ attraction",
-        "attractiongrammatical",
+        term="attractiongrammatical",
         rests_on="agreement",
     ),
     _effect(
@@ -198,7 +199,7 @@ ATTRACTION_EFFECTS: tuple[Effect, ...] = (
         "D - C",
         {"C": -1, "D": 1},
         "y ~ attraction",
-        "attractionsemantic",
+        term="attractionsemantic",
         rests_on="semantic",
     ),
     _effect(
@@ -207,7 +208,7 @@ ATTRACTION_EFFECTS: tuple[Effect, ...] = (
         "(D - C) - (B - A)",
         {"A": 1, "B": -1, "C": -1, "D": 1},
         "y ~ single_attr * violation",
-        "single_attrTRUE:violationsemantic",
+        term="single_attrTRUE:violationsemantic",
     ),
     _effect(
         "double-attraction",
@@ -215,7 +216,7 @@ ATTRACTION_EFFECTS: tuple[Effect, ...] = (
         "F - E",
         {"E": -1, "F": 1},
         "y ~ attraction",
-        "attractiondouble",
+        term="attractiondouble",
     ),
     _effect(
         "agreement-in-double",
@@ -223,7 +224,7 @@ ATTRACTION_EFFECTS: tuple[Effect, ...] = (
         "H - E",
         {"E": -1, "H": 1},
         "y ~ attraction",
-        "attractiongrammatical",
+        term="attractiongrammatical",
         rests_on="agreement",
     ),
     _effect(
@@ -232,7 +233,7 @@ ATTRACTION_EFFECTS: tuple[Effect, ...] = (
         "G - E",
         {"E": -1, "G": 1},
         "y ~ attraction",
-        "attractionsemantic",
+        term="attractionsemantic",
         rests_on="semantic",
     ),
     _effect(
@@ -241,7 +242,7 @@ ATTRACTION_EFFECTS: tuple[Effect, ...] = (
         "F - G - H + E",
         {"E": 1, "F": 1, "G": -1, "H": -1},
         "y ~ gram_attr * sem_attr",
-        "gram_attrTRUE:sem_attrTRUE",
+        term="gram_attrTRUE:sem_attrTRUE",
     ),
 )
 """The seven effects of the published table, in its order."""

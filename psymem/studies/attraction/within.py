@@ -183,7 +183,7 @@ def _differences(
         for measure in measures:
             found = [*_first_differences(part, beside, column, measure, tests.engine)]
             for effect in ATTRACTION_EFFECTS:
-                found += _difference(part, column, levels, measure, effect, tests)
+                found += _difference(part, column, levels, measure, effect, tests=tests)
             yield from ({**about, "measure": measure, **row} for row in found)
 
 
@@ -224,7 +224,7 @@ def _fitted_difference(values: pd.DataFrame, measure: str, engine: str) -> dict[
 
 
 def _difference(
-    part: pd.DataFrame, column: str, levels: Sequence[str], measure: str, effect: Effect, tests: Tests
+    part: pd.DataFrame, column: str, levels: Sequence[str], measure: str, effect: Effect, *, tests: Tests
 ) -> Iterator[dict[str, Any]]:
     rows = effect.rows(part).assign(**{column: lambda r: pd.Categorical(r[column], categories=list(levels))})
     formula = f"{measure} ~ {effect.fixed} * {quoted(column)}"
