@@ -102,8 +102,8 @@ def _reading(result: PublishedResult) -> str:
     smallest = ", ".join(f"{row['measure']} {row['smallest_effect']:.3g}" for _, row in known.iterrows())
     return (
         f"A negative estimate is in the direction of attraction. Items and {instances} are samples in the first test; "
-        "the others are linear mixed models by REML with Satterthwaite degrees of freedom and treatment coding. Holm's correction is over "
-        "the effects of one measure and test, and verdicts rest on it. People: the published percentages of the same "
+        "the others are linear mixed models by REML with Satterthwaite degrees of freedom and treatment coding. Holm's "
+        "correction is over the effects of one measure and test, and verdicts rest on it. People: the published percentages of the same "
         "experiment; 'paper' is how the check marks of the published table count them, where that differs. As people: an "
         "effect of the same sign, or one shown by two one-sided tests to be smaller than the smallest effect of interest "
         f"({smallest}) where people show none; undecided: neither that nor the opposite is shown."
