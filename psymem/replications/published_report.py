@@ -84,9 +84,16 @@ def _row(label: str, row: pd.Series) -> str:
     if np.isnan(row["estimate"]):
         return "| " + " | ".join([*start, *[""] * 7, "not estimable"]) + " |"
     numbers = [f"{row['estimate']:.4f}", f"{row['se']:.4f}", f"{row['df']:.1f}", f"{row['t']:.2f}"]
-    people = "" if row["human_direction"] is None else str(row["human_direction"])
+    people = row["human_direction"] if isinstance(row["human_direction"], str) else ""
     people += f" (paper: {row['paper_direction']})" if isinstance(row["paper_direction"], str) else ""
-    cells = [*start, *numbers, p_text(row["p"]), p_text(row["p_holm"]), people, row["verdict"] or ""]
+    cells = [
+        *start,
+        *numbers,
+        p_text(row["p"]),
+        p_text(row["p_holm"]),
+        people,
+        row["verdict"] if isinstance(row["verdict"], str) else "",
+    ]
     return "| " + " | ".join(cells) + " |"
 
 
@@ -103,9 +110,10 @@ def _reading(result: PublishedResult) -> str:
     return (
         f"A negative estimate is in the direction of attraction. Items and {instances} are samples in the first test; "
         "the others are linear mixed models by REML with Satterthwaite degrees of freedom and treatment coding. Holm's "
-        "correction is over the effects of one measure and test, and verdicts rest on it. People: the published percentages of the same "
-        "experiment; 'paper' is how the check marks of the published table count them, where that differs. As people: an "
-        "effect of the same sign, or one shown by two one-sided tests to be smaller than the smallest effect of interest "
+        "correction is over the effects of one measure and test, and verdicts rest on it. People: the published percentages "
+        "of the same experiment; 'paper' is how the check marks of the published table count them, where that differs. As "
+        "people: an effect of the same sign, or one shown by two one-sided tests to be smaller than the smallest effect of "
+        "interest "
         f"({smallest}) where people show none; undecided: neither that nor the opposite is shown."
     )
 

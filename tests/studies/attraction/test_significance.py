@@ -69,10 +69,10 @@ def test_verdicts_about_people_on_the_published_scores(published_table):
     assert said["relative_attention"].to_dict() == {
         "agreement-attraction": "as people",
         "semantic-attraction": "undecided",
-        "interaction": "undecided",
+        "interaction": "against people",
         "double-attraction": "as people",
         "agreement-in-double": "against people",
-        "semantic-in-double": "undecided",
+        "semantic-in-double": "as people",
         "additivity": "undecided",
     }
     paper = first.dropna(subset=["paper_direction"])
