@@ -218,7 +218,7 @@ def test_study_writes_tables_figures_and_a_report(made, tmp_path):
         "scores_invented",
         "by_reader",
     ):
-        assert {f"{table}.csv", f"{table}.json"} <= names
+        assert {f"{table}.csv", "provenance.json"} <= names
     for figure in ("delta_loglik", "spillover", "shape", "by_reader"):
         assert {f"{figure}.pdf", f"{figure}.png"} <= names
     plotted = pd.read_csv(tmp_path / "out" / "delta_loglik_plotted.csv")
@@ -233,7 +233,7 @@ def test_study_writes_tables_figures_and_a_report(made, tmp_path):
     ):
         assert said in page
     assert "psymem cannot tell whether they look at later words" in page
-    about = json.loads((tmp_path / "out" / "delta_loglik.json").read_text(encoding="utf-8"))
+    about = json.loads((tmp_path / "out" / "provenance.json").read_text(encoding="utf-8"))
     assert about["analyses"][0]["formulas"]["base"].startswith("gaze_duration ~ position + length")
 
 
