@@ -12,9 +12,9 @@ TEXTS = ("name", "title", "licence", "citation", "address", "language", "get", "
 MORE: dict[str, type] = {
     "files": list,
     "fetch": str,
+    "language_code": str,
     "why_not_fetched": str,
     "readers": int,
-    "language_code": str,
     "sample": str,
     "archive": dict,
     "note": str,
