@@ -11,14 +11,16 @@ import pytest
 import psymem
 from psymem import checkpoints
 from psymem.backends.recurrent import RecurrentBackend
-from psymem.errors import DataError, MeasureError, ModelError, UnknownNameError
+from psymem.errors import DataError, MeasureError, ModelError, PsymemWarning, UnknownNameError
 from psymem.measures.attention import RelativeAttention
 from psymem.measures.surprisal import Surprisal
 from psymem.registry import MEASURES
 from psymem.scoring.score import Run, as_words, score
-from psymem.tables import SCORES, check
+from psymem.tables import WORDS, Schema, check
 
 TEXTS = ["The key to the cabinets was rusty. It didn't fit.", ["Dogs", "chased", "Mr.", "NA"]]
+
+SCORES = Schema("scores", (*WORDS.required, "model"), ("model", *WORDS.key), ("text_id", "word", "model"))
 
 
 @pytest.fixture
@@ -181,3 +183,14 @@ def test_a_sentence_that_is_too_long_is_named():
 
 def test_score_is_a_public_name():
     assert psymem.score is score
+
+
+def test_brackets_of_a_treebank_are_read_as_brackets():
+    words = ["The", "key", "-LRB-", "rusty", "-RRB-", "fits"]
+    plain = score([["The", "key", "(", "rusty", ")", "fits"]], "toy", ["surprisal"])
+    with pytest.warns(
+        PsymemWarning, match=r"^2 word\(s\) such as -LRB- are a treebank's way to write brackets"
+    ):
+        found = score([words], "toy", ["surprisal"])
+    assert found["word"].tolist() == words
+    assert found["surprisal_bits"].tolist() == plain["surprisal_bits"].tolist()

@@ -45,7 +45,7 @@ class FixationStudy(FixationResult):
         return sentences_figure(self.plotted, names=source_names(self), note=figure_note(self))
 
     def save(self, folder: str | Path) -> list[Path]:
-        """Write tables with sidecars, figure and report into `folder`, all or none; return the paths."""
+        """Write tables with provenance.json, figure and report into `folder`, all or none; return the paths."""
         return save(self, Path(folder))
 
 
@@ -75,6 +75,8 @@ def analyse_fixations(
     DataError
         If the corpus has no total reading times, no model a fixation, words differ, or no word is shared.
     """
+    assumed = settings.study.language_notes(corpus)
+    settings = replace(settings, study=settings.study.of_corpus(corpus))
     human = human_times(corpus, settings.unread)
     guided, others = _kinds(scores)
     words = human.words.assign(
@@ -87,12 +89,13 @@ def analyse_fixations(
     chosen = choose_sentences(table, settings.sentences, number=settings.n_sentences, seed=settings.seed)
     draws = {"resamples": settings.resamples, "seed": settings.seed}
     means, by_text = correlations(table, **draws)
+    fits = _fits(corpus, scores, others, settings, progress)
     return FixationStudy(
         corpus.name,
         table,
         means,
         by_text,
-        _fits(corpus, scores, others, settings, progress),
+        replace(fits, notes=(*fits.notes, *assumed)),
         spread(table, **draws),
         rare_words(table, settings.rare_below, human.unit, **draws),
         plotted_sentences(table, chosen, human.unit),
@@ -194,7 +197,7 @@ def fixations(
 
 
 def _facts(corpus: Corpus) -> dict[str, Any]:
-    """What identifies a corpus, for the report and the sidecars."""
+    """What identifies a corpus, for the report and provenance.json."""
     return {
         "name": corpus.name,
         "card": dict(corpus.card),

@@ -69,9 +69,8 @@ def effect_shape(rows: StudyRows, predictor: Predictor, mean: float, sd: float) 
         raise FitError(f"{predictor.measure} has too few different values for a spline.")
     bent = restricted_cubic(x, knots)
     names = [f"bend_{k}" for k in range(1, bent.shape[1] + 1)]
-    with_bends = StudyRows(
-        rows.frame.assign(**dict(zip(names, bent.T, strict=True))), rows.fixed, rows.random, rows.settings
-    )
+    frame = pd.concat([rows.frame, pd.DataFrame(bent, columns=names, index=rows.frame.index)], axis="columns")
+    with_bends = StudyRows(frame, rows.fixed, rows.random, rows.settings)
     line = rows.fit(rows.formula(predictor.columns))
     spline = with_bends.fit(with_bends.formula([*predictor.columns, *names]))
     test = compare(line, spline, correction="none").table.iloc[1]
@@ -84,7 +83,7 @@ def effect_shape(rows: StudyRows, predictor: Predictor, mean: float, sd: float) 
                 "knots": [" ".join(f"{mean + sd * k:.3g}" for k in knots)],
             }
         ),
-        _curve(x, knots, line, spline, [column, *names], mean, sd),
+        _curve(x, knots, line, spline, [column, *names], mean=mean, sd=sd),
         _bins(rows, line, column, mean, sd),
     )
 
@@ -106,7 +105,7 @@ def restricted_cubic(x: np.ndarray, knots: Sequence[float] | np.ndarray) -> np.n
 
 
 def _curve(
-    x: np.ndarray, knots: np.ndarray, line: Fit, spline: Fit, terms: Sequence[str], mean: float, sd: float
+    x: np.ndarray, knots: np.ndarray, line: Fit, spline: Fit, terms: Sequence[str], *, mean: float, sd: float
 ) -> pd.DataFrame:
     """Effects on a grid from the 1st to the 99th percentile, relative to the mean of the measure."""
     first, last = (float(q) for q in np.quantile(x, (0.01, 0.99)))

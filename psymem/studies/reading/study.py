@@ -40,7 +40,7 @@ class ReadingStudy(ReadingResult):
         return figures(self)
 
     def save(self, folder: str | Path) -> list[Path]:
-        """Write tables with sidecars, figures and report into `folder`, all or none; return the paths."""
+        """Write tables with provenance.json, figures and report into `folder`, all or none; return the paths."""
         return save(self, Path(folder))
 
 
@@ -75,6 +75,8 @@ def analyse_corpus(
     PsymemError
         If no row is left, a column is not there, or the base model cannot be fitted.
     """
+    assumed = settings.language_notes(corpus)
+    settings = settings.of_corpus(corpus)
     words = word_predictors(corpus.words, settings)
     words, predictors = add_measures(
         words,
@@ -101,7 +103,7 @@ def analyse_corpus(
         shapes,
         readers,
         tuple(predictors),
-        (*_data_notes(corpus, rows), *power.notes, *notes),
+        (*_data_notes(corpus, rows), *assumed, *power.notes, *notes),
     )
 
 
@@ -211,7 +213,7 @@ def reading(
 
 
 def _facts(corpus: Corpus) -> dict[str, Any]:
-    """What identifies a corpus, for the report and the sidecars."""
+    """What identifies a corpus, for the report and provenance.json."""
     return {
         "name": corpus.name,
         "card": dict(corpus.card),

@@ -130,12 +130,13 @@ def test_averages_get_a_linear_model_and_the_notes_say_so(averaged):
     gain = loglik([*controls, "m1", "m1_previous_1", "m1_previous_2"]) - loglik(controls)
     assert averaged.power.table["delta_loglik"].iloc[0] == pytest.approx(gain)
     assert averaged.rows.random == ""
-    assert averaged.notes == (
+    assert averaged.notes[:-1] == (
         "The data are means over readers, so differences between readers are not in the model and it generalises over "
         "words, not over readers.",
         "A linear model with equal weights, since the table has no number of readers per word (--weights COLUMN) was "
         "fitted.",
     )
+    assert averaged.notes[-1].startswith("Word frequencies are those of English: nobody said")
     assert set(averaged.power.table["structure"]) == {INTERCEPTS}
 
 
@@ -217,7 +218,7 @@ def test_study_writes_tables_figures_and_a_report(made, tmp_path):
         "scores_invented",
         "by_reader",
     ):
-        assert {f"{table}.csv", f"{table}.json"} <= names
+        assert {f"{table}.csv", "provenance.json"} <= names
     for figure in ("delta_loglik", "spillover", "shape", "by_reader"):
         assert {f"{figure}.pdf", f"{figure}.png"} <= names
     plotted = pd.read_csv(tmp_path / "out" / "delta_loglik_plotted.csv")
@@ -232,7 +233,7 @@ def test_study_writes_tables_figures_and_a_report(made, tmp_path):
     ):
         assert said in page
     assert "psymem cannot tell whether they look at later words" in page
-    about = json.loads((tmp_path / "out" / "delta_loglik.json").read_text(encoding="utf-8"))
+    about = json.loads((tmp_path / "out" / "provenance.json").read_text(encoding="utf-8"))
     assert about["analyses"][0]["formulas"]["base"].startswith("gaze_duration ~ position + length")
 
 
