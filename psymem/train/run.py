@@ -22,6 +22,7 @@ from psymem.errors import TrainingError
 from psymem.models.storage import save_checkpoint
 from psymem.train.loop import checkpointing, processes
 from psymem.train.loop.evaluation import held_out_surprisal, supertag_accuracy
+from psymem.train.loop.lock import alone
 from psymem.train.loop.loop import train_to_best, whole_fingerprint
 from psymem.train.loop.progress import Progress
 from psymem.train.loop.settings import LoopSettings, Position
@@ -86,6 +87,7 @@ class DataSettings:
             )
 
 
+@alone
 def train_cbr_rnn(
     data: DataSettings,
     objective: ObjectiveSettings,
@@ -197,8 +199,11 @@ def _prepare(
     tagged = [s for path in data.tagged for s in read_tagged(Path(path))]
     tags = choose_tags(tagged)
     facts = {**plain_settings(data), "seed": seed, **({"kind": kind} if kind else {})}
-    if (out / CORPUS).exists() and stored_facts(out) == json.loads(json.dumps(facts, default=str)):
+    stored, asked = stored_facts(out), json.loads(json.dumps(facts, default=str))
+    if (out / CORPUS).exists() and stored == asked:
         return (*read_encoded(out), tags)
+    if stored is not None and checkpointing.exist(out):  # the text of that run stays
+        checkpointing.refuse_other_settings(out, stored, asked)
     files = text_files(list(data.text))
     rule = replace(data.vocabulary, also_from=tuple(text_files(list(data.vocabulary.also_from))))
     tokenizer = choose(files, rule)

@@ -104,7 +104,7 @@ class _Run:
 
     def go(self) -> Position:
         at = self.position
-        self.progress.start(at.tokens)
+        self.progress.start(at)
         while not at.finished:
             plan = self.task.plan(at.epoch)
             if not plan:
@@ -152,6 +152,7 @@ class _Run:
             at.next_validation = (at.tokens // settings.validate_every + 1) * settings.validate_every
             self._validate()
         if at.step % settings.checkpoint_every == 0 or at.finished:
+            at.unlogged_nats, at.unlogged_words = self.progress.nats, self.progress.words
             processes.by_main(
                 lambda: checkpointing.save(
                     self.out, self.fingerprint, self.task, self.optimizer, self.schedule, at

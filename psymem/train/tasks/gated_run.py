@@ -19,6 +19,7 @@ from psymem.errors import TrainingError
 from psymem.models.storage import save_checkpoint
 from psymem.train.loop import processes
 from psymem.train.loop.evaluation import HeldOutSurprisal
+from psymem.train.loop.lock import alone
 from psymem.train.loop.loop import train_to_best
 from psymem.train.loop.settings import LoopSettings
 from psymem.train.run import DataSettings, facts_of, plain_settings, sample
@@ -83,6 +84,7 @@ class Length:
         )
 
 
+@alone
 def train_gated(
     data: DataSettings,
     objective: GatedObjective,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from tokenizers import Tokenizer
 
 from psymem import checkpoints
 from psymem.errors import TrainingError
+from psymem.train.loop.lock import held
 from psymem.train.run import DataSettings, plain_settings, prepare
 from psymem.train.text.corpus import EncodedText
 from psymem.train.text.encoded_text import CORPUS, STAMP, read_encoded, stored_facts
@@ -75,7 +77,9 @@ def prepared_text(
     def choose(files: list[Path], rule: VocabularyRule) -> Tokenizer:
         return given if given is not None else choose_vocabulary(files, rule)
 
-    tokenizer, texts, _ = prepare(data, folder, seed, choose=choose, kind=kind)
+    elsewhere = folder.resolve() != Path(out).resolve()  # a run holds its own folder already
+    with held(folder) if elsewhere else nullcontext():
+        tokenizer, texts, _ = prepare(data, folder, seed, choose=choose, kind=kind)
     return Prepared(tokenizer, _untagged(texts), data)
 
 
