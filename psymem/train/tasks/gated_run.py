@@ -116,7 +116,7 @@ def train_gated(
     if threads:
         torch.set_num_threads(threads)
     out, began = Path(out), time.time()
-    prepared = prepared_text(data, out, loop.seed, cache=cache, vocabulary_from=vocabulary_from)
+    prepared = prepared_text(data, out, loop.seed, cache=cache, vocabulary_from=vocabulary_from, quiet=quiet)
     texts, tokenizer, data = prepared.texts, prepared.tokenizer, prepared.data
     in_training = {"plain": texts["plain"], "validation": sample(texts["validation"], data.held_out_tokens)}
     read = fixation_text(fixation_corpus, tokenizer) if fixation_corpus is not None else None

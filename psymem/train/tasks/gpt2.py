@@ -204,7 +204,12 @@ def train_gpt2(
     if finished_earlier(out, fingerprint, loop, quiet):
         return out / MODEL
     tokenizer, texts, _ = prepare(
-        data, out, loop.seed, choose=VOCABULARIES[settings.vocabulary], kind=f"gpt2 {settings.vocabulary}"
+        data,
+        out,
+        loop.seed,
+        choose=VOCABULARIES[settings.vocabulary],
+        kind=f"gpt2 {settings.vocabulary}",
+        quiet=quiet,
     )
     in_training = {"plain": texts["plain"], "validation": sample(texts["validation"], data.held_out_tokens)}
     task = GPT2Task(settings, tokenizer.get_vocab_size(), data.longest, in_training, loop.seed)

@@ -39,7 +39,13 @@ class Prepared:
 
 
 def prepared_text(
-    data: DataSettings, out: Path, seed: int, *, cache: Path | None = None, vocabulary_from: str = ""
+    data: DataSettings,
+    out: Path,
+    seed: int,
+    *,
+    cache: Path | None = None,
+    vocabulary_from: str = "",
+    quiet: bool = True,
 ) -> Prepared:
     """Encode the text of a run, or read what this or another run has encoded.
 
@@ -55,6 +61,8 @@ def prepared_text(
         Folder in which encoded text is kept for several runs; any other run's folder will do.
     vocabulary_from
         Bundled model or folder whose tokenizer is used in place of a vocabulary chosen from the text.
+    quiet
+        Whether to show nothing of how far the reading is.
 
     Raises
     ------
@@ -79,7 +87,7 @@ def prepared_text(
 
     elsewhere = folder.resolve() != Path(out).resolve()  # a run holds its own folder already
     with held(folder) if elsewhere else nullcontext():
-        tokenizer, texts, _ = prepare(data, folder, seed, choose=choose, kind=kind)
+        tokenizer, texts, _ = prepare(data, folder, seed, choose=choose, kind=kind, quiet=quiet)
     return Prepared(tokenizer, _untagged(texts), data)
 
 
