@@ -135,7 +135,7 @@ class _Run:
         self.optimizer.zero_grad(set_to_none=True)
         (loss * batch.share).backward()
         processes.add_gradients(self.parameters())
-        torch.nn.utils.clip_grad_norm_(self.parameters(), self.settings.clip)
+        clip(self.parameters(), self.settings.clip)
         self.optimizer.step()
         seen = int(sums[1])
         at.step, at.tokens = at.step + 1, at.tokens + seen
@@ -177,6 +177,14 @@ class _Run:
             self.schedule.observe(nats)
         memory = processes.sum_over([peak_memory_mib()])[0]
         self.progress.validation(at.step, at.tokens, nats, memory=memory)
+
+
+def clip(parameters: list[torch.nn.Parameter], bound: float) -> None:
+    """Scale gradients down to a norm of `bound`; gradients below it are not touched (a pass over all weights less)."""
+    gradients = [p.grad for p in parameters if p.grad is not None]
+    norm = torch.nn.utils.get_total_norm(gradients)
+    if not norm + 1e-6 <= bound:
+        torch.nn.utils.clip_grads_with_norm_(parameters, bound, norm)
 
 
 def peak_memory_mib() -> float:
