@@ -28,7 +28,14 @@ from psymem.train.loop.progress import Progress
 from psymem.train.loop.settings import LoopSettings, Position
 from psymem.train.start import Start
 from psymem.train.tasks.cbr_rnn import CueBasedRNNTask, ObjectiveSettings, card_of
-from psymem.train.text.corpus import EncodedText, choose_tags, encode_files, encode_tagged, read_tagged
+from psymem.train.text.corpus import (
+    EncodedText,
+    choose_tags,
+    encode_emphasised,
+    encode_files,
+    encode_tagged,
+    read_tagged,
+)
 from psymem.train.text.encoded_text import CORPUS, read_encoded, stored_facts, write_encoded
 from psymem.train.text.files import text_files
 from psymem.train.text.reading import watched
@@ -39,6 +46,9 @@ MODEL = "model"
 """Folder of a finished run's checkpoint directory, inside that of the run."""
 
 TAGGED_HELD_OUT = 0.1
+
+PATHS = ("text", "tagged", "emphasised", "again", "held_out")
+"""Fields of DataSettings that hold files."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +61,9 @@ class DataSettings:
         Files or folders (see :mod:`psymem.train.text.files`).
     tagged
         Files of ``word TAB supertag`` lines; a tenth of their sentences is held out.
+    emphasised
+        Files of ``word TAB mark`` lines, the mark empty for most words; words with one count more in training. They
+        choose no vocabulary and serve no validation.
     again
         Files or folders that each pass reads once more for every time they are named, such as the small modern part
         of a text that is mostly old. They choose no vocabulary and serve no validation.
@@ -68,6 +81,7 @@ class DataSettings:
 
     text: tuple[Path, ...]
     tagged: tuple[Path, ...] = ()
+    emphasised: tuple[Path, ...] = ()
     again: tuple[Path, ...] = ()
     held_out: tuple[Path, ...] = ()
     held_out_share: float = 0.01
@@ -77,11 +91,12 @@ class DataSettings:
 
     def __post_init__(self) -> None:
         """Refuse a length that leaves no word to predict, and text read again that validation may draw from."""
-        if self.again and not self.held_out:
-            raise TrainingError(
-                "--again needs --held-out: without it validation draws sentences from --text, and they would be "
-                "trained on through --again."
-            )
+        for option, files in (("--again", self.again), ("--emphasised", self.emphasised)):
+            if files and not self.held_out:
+                raise TrainingError(
+                    f"{option} needs --held-out: without it validation draws sentences from --text, and they would be "
+                    f"trained on through {option}."
+                )
         if self.longest < 2:
             raise TrainingError(
                 f"--longest has to be at least 2 (a word after the sentence start), not {self.longest}."
@@ -140,7 +155,7 @@ def train_cbr_rnn(
         tokenizer, texts, tags = prepare(
             data, out, loop.seed, choose=start.vocabulary, kind=start.kind, quiet=quiet
         )
-    in_training = {n: t for n, t in texts.items() if n in ("plain", "tagged")}
+    in_training = {n: t for n, t in texts.items() if n in ("plain", "tagged", "emphasised")}
     in_training["validation"] = sample(texts["validation"], data.held_out_tokens)
     task = CueBasedRNNTask(objective, tokenizer.get_vocab_size(), len(tags), in_training, loop.seed)
     if start is not None:
@@ -155,7 +170,7 @@ def train_cbr_rnn(
             facts["supertag_accuracy"] = round(supertag_accuracy(task.model, texts["tagged_validation"]), 4)
             facts["supertags"] = tags
         held_out = held_out_surprisal(task.model, texts["validation"])
-        counts = word_counts(tokenizer, texts, objective.tagged_passes)
+        counts = word_counts(tokenizer, texts, objective.passes())
         card = card_of(objective, facts, held_out)
         save_checkpoint(task.model, tokenizer, out / MODEL, card, word_counts=counts)
 
@@ -222,7 +237,9 @@ def _prepare(
     if tagged:
         encoded = encode_tagged(tagged, tags, tokenizer, data.longest - 1)
         texts["tagged"], texts["tagged_validation"] = _split(encoded, TAGGED_HELD_OUT, rng)
-    read += [*rule.also_from, *map(Path, data.tagged)]
+    if data.emphasised:
+        texts["emphasised"] = encode_emphasised(data.emphasised, tokenizer, data.longest - 1)
+    read += [*rule.also_from, *map(Path, (*data.tagged, *data.emphasised))]
     write_encoded(out, tokenizer, texts, facts, files=read)
     return tokenizer, texts, tags
 
@@ -273,7 +290,7 @@ def facts_of(
     """What the card says about text, length and machine of a run."""
     plain = texts["plain"].ids
     return {
-        "text": sorted({Path(p).name for p in (*data.text, *data.tagged)}),
+        "text": sorted({Path(p).name for p in (*data.text, *data.tagged, *data.emphasised)}),
         "held_out": sorted({Path(p).name for p in data.held_out})
         or [f"{data.held_out_share:.1%} of the sentences"],
         "training_text_tokens": len(plain) + (len(texts["tagged"].ids) if "tagged" in texts else 0),
@@ -308,7 +325,7 @@ def finished_earlier(out: Path, fingerprint: dict[str, Any], loop: LoopSettings,
 def plain_settings(data: DataSettings) -> dict[str, Any]:
     """DataSettings with paths as text, for JSON."""
     content = asdict(data)
-    for key in ("text", "tagged", "again", "held_out"):
+    for key in PATHS:
         content[key] = [str(p) for p in content[key]]
     content["vocabulary"]["also_from"] = [str(p) for p in content["vocabulary"]["also_from"]]
     return content

@@ -39,6 +39,8 @@ WEIGHTS, OPTIMIZER, POSITION, CHECKSUMS = (
 BEST = "best.safetensors"
 CHECKSUM = "sha256"
 """Entry of a weights file's header."""
+ADDED_LATER = {"data.emphasised": [], "objective.emphasis": 1.0, "objective.emphasised_passes": 1}
+"""Settings that runs of earlier versions lack, with what they stand for there."""
 CHANGED = "it is not what was written, as its checksum shows"
 
 
@@ -48,6 +50,7 @@ def save(
     task: Any,
     optimizer: torch.optim.Optimizer,
     schedule: Schedule,
+    *,
     at: Position,
 ) -> None:
     """Write ``checkpoints/step-N`` and delete all but the newest two."""
@@ -150,6 +153,7 @@ def resume(
     task: Any,
     optimizer: torch.optim.Optimizer,
     schedule: Schedule,
+    *,
     at: Position,
 ) -> bool:
     """Load the newest checkpoint of `out` into the arguments; return whether there was one.
@@ -236,9 +240,10 @@ def _without(folder: Path) -> str:
 
 def refuse_other_settings(out: Path, theirs: dict[str, Any], ours: dict[str, Any]) -> None:
     """Raise TrainingError, naming the differences, unless the settings of the run in `out` are ours."""
-    if ours != theirs:
+    differences = _differences(theirs, ours)
+    if differences:
         raise TrainingError(
-            f"{out} holds a run with other settings ({'; '.join(_differences(theirs, ours))}). "
+            f"{out} holds a run with other settings ({'; '.join(differences)}). "
             "Give the same settings to resume it, or another --out."
         )
 
@@ -246,7 +251,7 @@ def refuse_other_settings(out: Path, theirs: dict[str, Any], ours: dict[str, Any
 def _differences(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> list[str]:
     found: list[str] = []
     for key in sorted({*old, *new}):
-        a, b = old.get(key), new.get(key)
+        a, b = old.get(key, ADDED_LATER.get(f"{prefix}{key}")), new.get(key)
         if isinstance(a, dict) and isinstance(b, dict):
             found += _differences(a, b, f"{prefix}{key}.")
         elif a != b:

@@ -99,7 +99,7 @@ class _Run:
         self.optimizer = make_optimizer(settings, task)
         self.schedule: Schedule = make_schedule(settings)
         self.position = Position(next_validation=settings.validate_every)
-        checkpointing.resume(out, fingerprint, task, self.optimizer, self.schedule, self.position)
+        checkpointing.resume(out, fingerprint, task, self.optimizer, self.schedule, at=self.position)
         self.started = time.monotonic() - self.position.seconds
 
     def go(self) -> Position:
@@ -155,7 +155,7 @@ class _Run:
             at.unlogged_nats, at.unlogged_words = self.progress.nats, self.progress.words
             processes.by_main(
                 lambda: checkpointing.save(
-                    self.out, self.fingerprint, self.task, self.optimizer, self.schedule, at
+                    self.out, self.fingerprint, self.task, self.optimizer, self.schedule, at=at
                 )
             )
 

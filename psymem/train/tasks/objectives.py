@@ -105,7 +105,7 @@ class _CompetitorLoss(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(
+    def forward(  # noqa: PLR0917 - torch passes them by position
         ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, competitors: Competitors
     ) -> Tensor:
         ids = competitors.ids.to(hidden.device)

@@ -24,7 +24,9 @@ CHECKSUMS = "sha256"
 """Name of the text files' checksums in ``data.json``."""
 OWN_CHECKSUMS = "encoded_sha256"
 """Name of those of the tokenizer and the word ids."""
-PARTS = ("plain", "tagged", "validation", "tagged_validation")
+ADDED_LATER: dict[str, Any] = {"emphasised": []}
+"""Settings of the text that folders of earlier versions lack, with what they stand for there."""
+PARTS = ("plain", "tagged", "emphasised", "validation", "tagged_validation")
 
 
 def write_encoded(
@@ -74,6 +76,7 @@ def stored_facts(folder: Path) -> dict[str, Any] | None:
         stored = dict(json.loads(stamp.read_text(encoding="utf-8")))
         checksums = dict(stored.pop(CHECKSUMS, {}))
         stored.pop(OWN_CHECKSUMS, None)
+        stored = {**ADDED_LATER, **stored}
     except (OSError, ValueError, TypeError) as error:
         raise TrainingError(_damaged(stamp, error, folder)) from error
     for name, checksum in checksums.items():

@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 from psymem import checkpoints
 from psymem.errors import TrainingError
 from psymem.train.loop.lock import held
-from psymem.train.run import DataSettings, plain_settings, prepare
+from psymem.train.run import PATHS, DataSettings, plain_settings, prepare
 from psymem.train.text.corpus import EncodedText
 from psymem.train.text.encoded_text import CORPUS, STAMP, read_encoded, stored_facts
 from psymem.train.text.vocabulary import VocabularyRule, choose_vocabulary, tokenizer_of
@@ -119,7 +119,7 @@ def _from_cache(data: DataSettings, folder: Path, given: Tokenizer | None, name:
 
 def _settings(stored: dict[str, Any]) -> DataSettings:
     """DataSettings as :func:`psymem.train.run.plain_settings` wrote them."""
-    paths = {k: tuple(Path(p) for p in stored.get(k, ())) for k in ("text", "tagged", "again", "held_out")}
+    paths = {k: tuple(Path(p) for p in stored.get(k, ())) for k in PATHS}
     rule = stored["vocabulary"]
     rule = VocabularyRule(**{**rule, "also_from": tuple(Path(p) for p in rule["also_from"])})
     others = {k: v for k, v in stored.items() if k not in ("seed", "kind")}

@@ -17,14 +17,15 @@ from psymem.train.text.corpus import EncodedText
 from psymem.train.text.encoded_text import read_encoded
 
 NO_WORDS = (PAD, BOS, EOS)
+TRAINED_ON = ("plain", "tagged", "emphasised")
 AT_ONCE = 10_000
 """Sentences that are spelled out at once."""
 
 
 def word_counts(
-    tokenizer: Tokenizer, texts: Mapping[str, EncodedText], tagged_passes: int = 1
+    tokenizer: Tokenizer, texts: Mapping[str, EncodedText], passes: Mapping[str, int] | None = None
 ) -> dict[str, int]:
-    """Return the occurrences of each word form in one pass over "plain" and "tagged" of `texts`.
+    """Return the occurrences of each word form in one pass over "plain", "tagged" and "emphasised" of `texts`.
 
     A word-level vocabulary is counted by its ids: ``<unk>`` stands for all words outside it. The pieces of a byte-level
     one are put together and split into words as word-level models split them.
@@ -35,15 +36,16 @@ def word_counts(
         What encoded `texts`.
     texts
         Encoded text by name.
-    tagged_passes
-        How often one pass reads the tagged sentences.
+    passes
+        How often one pass reads each text, where not once.
     """
     if not isinstance(tokenizer.model, models.WordLevel):
         return _spelled_out(tokenizer, texts["plain"])
     ids = tokenizer.get_vocab()
-    counts = np.bincount(texts["plain"].ids, minlength=max(ids.values()) + 1)
-    if "tagged" in texts:
-        counts = counts + tagged_passes * np.bincount(texts["tagged"].ids, minlength=len(counts))
+    counts = np.zeros(max(ids.values()) + 1, np.int64)
+    for name in TRAINED_ON:
+        if name in texts:
+            counts += (passes or {}).get(name, 1) * np.bincount(texts[name].ids, minlength=len(counts))
     return {word: int(counts[i]) for word, i in ids.items() if word not in NO_WORDS}
 
 
@@ -57,7 +59,7 @@ def _spelled_out(tokenizer: Tokenizer, text: EncodedText) -> dict[str, int]:
     return dict(counts)
 
 
-def add_word_counts(model: Path, run: Path, tagged_passes: int = 1) -> Path:
+def add_word_counts(model: Path, run: Path, passes: Mapping[str, int] | None = None) -> Path:
     """Write the counts of a training run's text beside a model trained on it, and their checksum into its card.
 
     For models whose training began before psymem wrote counts.
@@ -68,7 +70,7 @@ def add_word_counts(model: Path, run: Path, tagged_passes: int = 1) -> Path:
         Folder of the model.
     run
         Folder with the encoded text: that of the run, or its ``--corpus-cache``.
-    tagged_passes
+    passes
         See :func:`word_counts`.
 
     Raises
@@ -82,7 +84,7 @@ def add_word_counts(model: Path, run: Path, tagged_passes: int = 1) -> Path:
         raise CheckpointError(
             f"The model {model} has another vocabulary than the text in {run}; give the folder of its own run."
         )
-    counts = checkpoints.word_counts_content(word_counts(tokenizer, texts, tagged_passes))
+    counts = checkpoints.word_counts_content(word_counts(tokenizer, texts, passes))
     path = write_atomically(model / checkpoints.COUNTS, lambda p: p.write_bytes(counts))
     card = checkpoints.read_card(model / checkpoints.CARD)
     card["sha256"] = {**card.get("sha256", {}), checkpoints.COUNTS: checkpoints.file_sha256(path)}

@@ -115,14 +115,17 @@ def test_runs_of_earlier_versions_go_on(copy):
     position = json.loads((newest / "position.json").read_text(encoding="utf-8"))
     for name in ("unlogged_nats", "unlogged_words"):
         del position["position"][name]
+    del position["fingerprint"]["data"]["emphasised"]
     (newest / "position.json").write_text(json.dumps(position), encoding="utf-8")
     for path in (run / "best.safetensors", newest / "weights.safetensors"):
         save_file(load_file(path), path, metadata={"format": "pt"})
     stamp = json.loads((run / "data.json").read_text(encoding="utf-8"))
-    del stamp["encoded_sha256"]
+    del stamp["encoded_sha256"], stamp["emphasised"]
     (run / "data.json").write_text(json.dumps(stamp), encoding="utf-8")
+    encoded = (run / "corpus.npz").stat().st_mtime_ns
     after = load_file(train(text, run) / "model.safetensors")
     assert all(np.array_equal(before[k], after[k]) for k in before)
+    assert (run / "corpus.npz").stat().st_mtime_ns == encoded
 
 
 def test_the_log_has_each_line_once(copy):

@@ -32,7 +32,7 @@ def test_counts_of_words_and_of_those_outside_the_vocabulary():
 def test_tagged_text_counts_as_often_as_a_pass_reads_it():
     tokenizer = build_tokenizer(["bark", "dogs"])
     texts = {name: encode_sentences(["dogs bark"], tokenizer, 63) for name in ("plain", "tagged")}
-    assert word_counts(tokenizer, texts, 3) == {"dogs": 4, "bark": 4, "<unk>": 0, "<num>": 0}
+    assert word_counts(tokenizer, texts, {"tagged": 3}) == {"dogs": 4, "bark": 4, "<unk>": 0, "<num>": 0}
 
 
 def test_pieces_of_words_are_counted_as_words(tmp_path):
