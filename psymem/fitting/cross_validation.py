@@ -17,6 +17,7 @@ from psymem.errors import FitError
 from psymem.fitting.comparison import check_same_rows
 from psymem.fitting.design import ModelData
 from psymem.fitting.held_out import log_likelihood, training_rows
+from psymem.fitting.missing import missing_text
 from psymem.fitting.multiplicity import adjust
 from psymem.fitting.result import Fit
 from psymem.fitting.spec import FitSpec
@@ -116,7 +117,7 @@ def cross_validate(
 def group_column(frame: pd.DataFrame, name: str) -> pd.Series:
     """Return the column that groups are held out by, or say that it is not there."""
     require_columns(frame, [name])
-    return frame[name]
+    return missing_text(frame[name])
 
 
 def _check_groups(group: pd.Series, name: object, folds: int) -> None:

@@ -19,6 +19,7 @@ from psymem.fitting.columns import (
 from psymem.fitting.contrasts import TREATMENT, Contrast
 from psymem.fitting.expression import deparse
 from psymem.fitting.formula import Bar, ParsedFormula, parse_formula
+from psymem.fitting.missing import with_missing
 from psymem.fitting.spec import FitSpec
 from psymem.fitting.transforms import Columns, Factor, Numbers
 from psymem.fitting.variables import (
@@ -171,6 +172,7 @@ def build(frame: pd.DataFrame, spec: FitSpec) -> ModelData:
         frame[list(dict.fromkeys(parsed.columns))]
         .iloc[rows if spec.where else slice(None)]
         .set_axis(numbered[rows])
+        .pipe(with_missing)
     )
     values, groups, response_values = read_variables(table, parsed, spec, notes)
     weights = _weights(frame, spec, rows, numbered)

@@ -10,6 +10,7 @@ from psymem.fitting.coding import model_matrix
 from psymem.fitting.columns import as_factor, as_predictor
 from psymem.fitting.design import ModelData, RandomTerm
 from psymem.fitting.expression import names
+from psymem.fitting.missing import missing_text
 from psymem.fitting.transforms import Columns, Factor, Numbers, Value
 from psymem.tables import require_columns
 
@@ -36,7 +37,7 @@ def new_columns(data: ModelData, frame: pd.DataFrame, needed: list[str]) -> tupl
     complete = np.ones(len(frame), dtype=bool)
     values: dict[str, Value] = {}
     for name in needed:
-        values[name] = _like(name, data.columns.variables[name], frame[name])
+        values[name] = _like(name, data.columns.variables[name], missing_text(frame[name]))
         value = values[name]
         complete &= value.codes >= 0 if isinstance(value, Factor) else ~np.isnan(value.matrix[:, 0])
     rows = np.flatnonzero(complete)
@@ -106,7 +107,7 @@ def _names_of(data: ModelData, bar: object) -> tuple[str, ...]:
 
 def _level_codes(group: tuple[str, ...], term: RandomTerm, rows: pd.DataFrame) -> np.ndarray:
     require_columns(rows, group, "the table to predict for")
-    parts = [as_factor(rows[name]) for name in group]
+    parts = [as_factor(missing_text(rows[name])) for name in group]
     labels = np.asarray(parts[0].levels + ("",), dtype=object)[parts[0].codes]
     for part in parts[1:]:
         labels = labels + ":" + np.asarray(part.levels + ("",), dtype=object)[part.codes]
