@@ -79,7 +79,9 @@ def test_function_does_what_the_command_does(written, as_text, kind):
 @pytest.mark.r
 def test_exported_script_does_what_the_command_does(written, rscript, tmp_path):
     script = tmp_path / "refit.R"
-    script.write_text(fit(pd.read_csv(written), FORMULA).to_r(str(written)) + "cat(nobs(m), ngrps(m))\n", "utf-8")
+    script.write_text(
+        fit(pd.read_csv(written), FORMULA).to_r(str(written)) + "cat(nobs(m), ngrps(m))\n", "utf-8"
+    )
     done = subprocess.run([rscript, str(script)], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "82 8"
     assert f"'log Lik.' {LOGLIK:.4f}" in done.stdout
