@@ -41,9 +41,7 @@ def register(app: typer.Typer) -> None:
         correction: str = typer.Option(
             "holm", "--correction", help="For several models: holm, bonferroni or none."
         ),
-        permutations: int = typer.Option(
-            10_000, "--permutations", help="Sign flips of the permutation test."
-        ),
+        permutations: int = typer.Option(10_000, "--permutations", help="Sign flips of the held-out test."),
         seed: int = typer.Option(0, "--seed", min=0, help="Seed of folds and permutations."),
         jobs: int = typer.Option(
             1, "--jobs", "-j", help="Processes; -1 for all cores. Does not change the result."
@@ -55,7 +53,8 @@ def register(app: typer.Typer) -> None:
         """Compare models of the same rows with a base model.
 
         Likelihood-ratio tests from fits by maximum likelihood; with --folds also the log-likelihood per held-out
-        observation (nats), and a paired permutation test over the groups that were held out whole.
+        observation (nats), and a test by flipping signs of the groups that were held out whole. The column "test" says
+        what the null hypothesis is: a useless predictor is expected to lose, so that a gain of 0 is not "adds nothing".
         """
         from psymem.cli.model_options import model_options, read_rows
         from psymem.fitting.comparison import complete_rows as completed

@@ -28,11 +28,13 @@ from psymem.fitting.threads import run_engine
 INTERCEPTS, SLOPES = "intercepts", "by-subject slopes"
 POWER_COLUMNS = (
     "model", "instance_of", "measure", "structure", "n_obs", "delta_loglik", "delta_loglik_per_obs", "chi_square", "df",
-    "p", "p_adjusted", "delta_ci_low", "delta_ci_high", "held_out_delta_per_obs", "held_out_ci_low", "held_out_ci_high",
-    "held_out_p", "held_out_p_adjusted", "groups_better", "converged", "singular", "note",
+    "p", "p_adjusted", "delta_loglik_ci_low", "delta_loglik_ci_high", "held_out_gain_per_obs", "held_out_gain_ci_low",
+    "held_out_gain_ci_high", "held_out_p", "held_out_p_adjusted", "groups_better", "converged", "singular", "note",
 )  # fmt: skip
-"""Log-likelihoods in nats; delta is full minus base. ``held_out_*`` only for intercepts. p-values of single instances
-are not adjusted: the mean over instances is the test."""
+"""Log-likelihoods in nats, full minus base. ``delta_loglik`` is the total over the rows fitted, with the p of its
+likelihood ratio; ``held_out_gain_per_obs`` is an average per held-out row, and ``held_out_p`` tests that the effects
+added are 0 (`psymem.fitting.score_flips`). ``held_out_*`` only for intercepts. p-values of single instances are not
+adjusted: the mean over instances is the test."""
 COEFFICIENT_COLUMNS = (
     "model", "instance_of", "measure", "structure", "term", "words_back", "estimate", "se", "df", "t", "p", "ci_low",
     "ci_high", "p_adjusted", "unit",
@@ -128,8 +130,8 @@ def _in_sample(base: Fit, full: Fit) -> dict[str, Any]:
     said = [w for w in full.warnings if "singular" in w or "converged" in w]
     return {
         **{n: row[n] for n in ("n_obs", "delta_loglik", "delta_loglik_per_obs", "chi_square", "df", "p")},
-        "delta_ci_low": low / 2,
-        "delta_ci_high": high / 2,
+        "delta_loglik_ci_low": low / 2,
+        "delta_loglik_ci_high": high / 2,
         "converged": full.converged,
         "singular": full.singular,
         "note": " ".join(said),
@@ -177,9 +179,9 @@ def _held_out_columns(held: CrossValidation, rows: StudyRows) -> list[dict[str, 
         )
         found.append(
             {
-                "held_out_delta_per_obs": row.delta_per_obs,
-                "held_out_ci_low": low,
-                "held_out_ci_high": high,
+                "held_out_gain_per_obs": row.held_out_gain_per_obs,
+                "held_out_gain_ci_low": low,
+                "held_out_gain_ci_high": high,
                 "held_out_p": row.p,
                 "groups_better": row.groups_better,
             }

@@ -221,9 +221,9 @@ def _engine_kind(fit: Fit) -> str:
 
 def check_nested(base: Fit, full: Fit) -> None:
     """Refuse a pair in which the larger model cannot be turned into the base by dropping parameters."""
-    missing = _not_contained(_data(base), _data(full))
+    missing = not_contained(_data(base), _data(full))
     if missing:
-        swapped = not _not_contained(_data(full), _data(base))
+        swapped = not not_contained(_data(full), _data(base))
         advice = (
             "It is the other way round: give the smaller model as the base."
             if swapped
@@ -238,19 +238,19 @@ def check_nested(base: Fit, full: Fit) -> None:
         )
 
 
-def _not_contained(small: ModelData, large: ModelData) -> list[str]:
+def not_contained(small: ModelData, large: ModelData) -> list[str]:
     """Name the fixed columns and random effects of `small` that `large` cannot express."""
-    missing = [small.names[j] for j in _outside(small.fixed, large.fixed)]
+    missing = [small.names[j] for j in columns_outside(small.fixed, large.fixed)]
     for term in small.random:
         if not any(
-            _same_grouping(term, other) and not len(_outside(term.columns, other.columns))
+            _same_grouping(term, other) and not len(columns_outside(term.columns, other.columns))
             for other in large.random
         ):
             missing.append(f"({' + '.join(term.names)} | {term.group})")
     return missing
 
 
-def _outside(columns: np.ndarray, space: np.ndarray) -> np.ndarray:
+def columns_outside(columns: np.ndarray, space: np.ndarray) -> np.ndarray:
     """Positions of the columns that are no linear combination of those of `space`."""
     if not space.shape[1]:
         return np.arange(columns.shape[1])

@@ -160,7 +160,7 @@ def test_effects_by_reader_are_least_squares_of_their_rows(analysis):
 
 def test_held_out_gain_has_an_interval_around_it(analysis):
     row = analysis.power.table.iloc[0]
-    assert row["held_out_ci_low"] < row["held_out_delta_per_obs"] < row["held_out_ci_high"]
+    assert row["held_out_gain_ci_low"] < row["held_out_gain_per_obs"] < row["held_out_gain_ci_high"]
     held = analysis.power.held_out
     assert held.group_by == "text_id"
     assert held.folds == 3
@@ -222,7 +222,7 @@ def test_study_writes_tables_figures_and_a_report(made, tmp_path):
         assert {f"{figure}.pdf", f"{figure}.png"} <= names
     plotted = pd.read_csv(tmp_path / "out" / "delta_loglik_plotted.csv")
     table = study.delta_loglik[study.delta_loglik["structure"] == INTERCEPTS]
-    np.testing.assert_allclose(plotted["value"], table["held_out_delta_per_obs"])
+    np.testing.assert_allclose(plotted["value"], table["held_out_gain_per_obs"])
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     for said in (
         "80 to 3000 ms",
