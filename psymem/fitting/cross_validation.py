@@ -23,9 +23,9 @@ import pandas as pd
 
 from psymem.errors import FitError
 from psymem.fitting.comparison import check_same_rows, not_contained
-from psymem.fitting.design import ModelData
+from psymem.fitting.formula.design import ModelData
+from psymem.fitting.formula.missing import missing_text
 from psymem.fitting.held_out import log_likelihood, training_rows
-from psymem.fitting.missing import missing_text
 from psymem.fitting.multiplicity import adjust
 from psymem.fitting.permutation import permutation_share, sign_patterns
 from psymem.fitting.result import Fit

@@ -23,14 +23,14 @@ from dataclasses import replace
 import numpy as np
 
 from psymem.fitting.comparison import columns_outside
-from psymem.fitting.criterion import Criterion
-from psymem.fitting.crossproducts import order_terms, take
-from psymem.fitting.design import ModelData
-from psymem.fitting.least_squares import LinearState
-from psymem.fitting.parameters import orthonormalise
+from psymem.fitting.formula.design import ModelData
 from psymem.fitting.permutation import permutation_share, sign_patterns
+from psymem.fitting.profiled.criterion import Criterion
+from psymem.fitting.profiled.crossproducts import order_terms, take
+from psymem.fitting.profiled.least_squares import LinearState
+from psymem.fitting.profiled.parameters import orthonormalise
+from psymem.fitting.profiled.state import ProfiledState
 from psymem.fitting.result import Fit
-from psymem.fitting.state import ProfiledState
 from psymem.fitting.threads import run_engine
 
 
