@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from psymem.cli.model_options import FORCE
 from psymem.errors import NotNestedError, PsymemError
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def register(app: typer.Typer) -> None:
         ),
         out: Path | None = typer.Option(None, "--out", "-o", help="Folder for comparison.csv and the rest."),
         as_json: bool = typer.Option(False, "--json", help="Print the tables as JSON."),
+        force: bool = FORCE,
         quiet: bool = typer.Option(False, "--quiet", "-q", help="No messages."),
     ) -> None:
         """Compare models of the same rows with a base model.
@@ -56,7 +58,7 @@ def register(app: typer.Typer) -> None:
         observation (nats), and a test by flipping signs of the groups that were held out whole. The column "test" says
         what the null hypothesis is: a useless predictor is expected to lose, so that a gain of 0 is not "adds nothing".
         """
-        from psymem.cli.model_options import model_options, read_rows
+        from psymem.cli.model_options import model_options, read_rows, refuse_unconverged
         from psymem.fitting.comparison import complete_rows as completed
         from psymem.fitting.cross_validation import group_column
         from psymem.fitting.fit import fit
@@ -70,6 +72,7 @@ def register(app: typer.Typer) -> None:
             _say(f"{len(kept):,} of {len(frame):,} rows have every variable of every model.", quiet)
             frame = kept
         fits = [fit(frame, formula, reml=False, engine=engine, **options) for formula in (base, *full)]
+        refuse_unconverged(fits, force)
         tests = _likelihood_ratio(fits, correction, may_fail=bool(folds), quiet=quiet)
         held_out = None
         if folds:

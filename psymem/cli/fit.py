@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from psymem.cli.model_options import FORCE
+
 if TYPE_CHECKING:
     from psymem.fitting.result import Fit
 
@@ -53,6 +55,7 @@ def register(app: typer.Typer) -> None:
             0, "--seed", help="Recorded with the results; fitting draws no random numbers."
         ),
         as_json: bool = typer.Option(False, "--json", help="Print everything as JSON."),
+        force: bool = FORCE,
         quiet: bool = typer.Option(False, "--quiet", "-q", help="No messages; with --out no summary either."),
     ) -> None:
         """Fit a mixed-effects model.
@@ -60,7 +63,7 @@ def register(app: typer.Typer) -> None:
         Prints the summary that lme4 users know: variance components, then estimates with Satterthwaite degrees of
         freedom, t, p and confidence intervals.
         """
-        from psymem.cli.model_options import model_options, read_rows
+        from psymem.cli.model_options import model_options, read_rows, refuse_unconverged
         from psymem.fitting.fit import fit as fit_model
 
         frame = read_rows(table, quiet)
@@ -76,6 +79,7 @@ def register(app: typer.Typer) -> None:
         for column, weights in (one for one in coded if not isinstance(one, str)):
             options["contrasts"][column] = weights
         found = fit_model(frame, formula, reml=not ml, intervals=intervals, confidence=confidence, **options)
+        refuse_unconverged([found], force)
         if out is None or not quiet:
             _show(found, means, adjust, as_json)
         if out is not None:

@@ -23,6 +23,9 @@ from psymem.fitting.profiled.satterthwaite import Curvature
 from psymem.fitting.result import VARIANCE_COLUMNS, Fit
 from psymem.fitting.spec import FitSpec
 
+UNCONVERGED = ("failed to converge", "not uniquely determined")
+"""Parts of lme4's messages that mean that the estimates are not those of a maximum."""
+
 
 def fit_lme4(spec: FitSpec, data: ModelData) -> Fit:
     """Fit a linear or generalised linear mixed model with lme4 (Laplace approximation for the latter).
@@ -85,7 +88,7 @@ def _as_fit(spec: FitSpec, data: ModelData, result: RResult) -> Fit:
         n_groups={term.group: len(term.levels) for term in data.random},
         loglik=facts["loglik"],
         n_parameters=int(facts["parameters"]),
-        converged=facts["optimizer_code"] == 0 and not any("failed to converge" in m for m in messages),
+        converged=facts["optimizer_code"] == 0 and not any(s in m for m in messages for s in UNCONVERGED),
         singular=bool(facts["singular"]),
         sigma=facts["sigma"] if spec.family == "gaussian" else float("nan"),
         vcov=pd.DataFrame(result["covariance"].to_numpy(), index=names, columns=names),
@@ -162,7 +165,7 @@ def _sentences(messages: tuple[str, ...]) -> list[str]:
     """Say what lme4 said in plain words, once each."""
     said = []
     for message in messages:
-        if "singular" in message:
+        if "singular" in message and "Hessian" not in message:
             said.append(
                 "The fit is singular: a variance is estimated as zero or a correlation as 1 or -1, so the random "
                 "effects are more than the data can tell apart."
