@@ -17,9 +17,9 @@ from psymem.fitting.formula.columns import (
     refuse_extreme,
     refuse_infinite,
 )
-from psymem.fitting.formula.expression import deparse, names
+from psymem.fitting.formula.expression import Node, deparse, names
 from psymem.fitting.formula.terms import ParsedFormula
-from psymem.fitting.formula.transforms import Columns, Factor, Numbers, Value, look_ahead, number
+from psymem.fitting.formula.transforms import CATEGORIES, Columns, Factor, Numbers, Value, look_ahead, number
 from psymem.fitting.spec import FitSpec
 
 
@@ -28,9 +28,11 @@ def read_variables(
 ) -> tuple[dict[str, Value], dict[str, Factor], dict[str, np.ndarray]]:
     """Return predictors, grouping factors and response columns of the whole table."""
     values: dict[str, Value] = {}
+    in_factor = _only_in_factor(parsed)
     for name in parsed.predictors:
         order = spec.levels.get(name)
-        values[name] = as_predictor(frame[name], order, order is not None or name in spec.contrasts)
+        categorical = order is not None or name in spec.contrasts
+        values[name] = as_predictor(frame[name], order, categorical, in_factor=name in in_factor)
     groups = {
         name: v
         if isinstance(v := values.get(name), Factor)
@@ -47,6 +49,24 @@ def read_variables(
             f"The left-hand side of {spec.formula!r} names no column; write 'response ~ predictors'."
         )
     return values, groups, response
+
+
+def _only_in_factor(parsed: ParsedFormula) -> set[str]:
+    """Return the columns that the right-hand side has in factor() and its like only."""
+    inside: set[str] = set()
+    outside: set[str] = set()
+
+    def visit(node: Node, found: set[str]) -> None:
+        if node.kind == "call" and node.value in CATEGORIES:
+            found = inside
+        if node.kind == "name":
+            found.add(str(node.value))
+        for child in node.arguments:
+            visit(child, found)
+
+    for factor in (*parsed.fixed.factors, *(f for bar in parsed.bars for f in bar.terms.factors)):
+        visit(factor, outside)
+    return inside - outside
 
 
 def stateful_memory(
