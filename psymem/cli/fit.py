@@ -120,7 +120,9 @@ def _show(found: Fit, means: list[str], adjust: str, as_json: bool) -> None:
     typer.echo(found.summary())
     for name, (mean, pairs) in tables.items():
         typer.echo(f"\nMarginal means of {name}:\n{mean.to_string(index=False)}")
+        typer.echo("\n".join(mean.attrs["notes"]) or "No other categories and numbers.")
         typer.echo(f"\nPairwise comparisons ({adjust}):\n{pairs.to_string(index=False)}")
+        typer.echo(pairs.attrs["notes"][-1])
 
 
 def _everything(found: Fit, tables: dict[str, Any]) -> Any:
@@ -132,6 +134,7 @@ def _everything(found: Fit, tables: dict[str, Any]) -> Any:
             **found.as_dict(),
             "marginal_means": {name: mean.to_dict("records") for name, (mean, _) in tables.items()},
             "pairwise": {name: pairs.to_dict("records") for name, (_, pairs) in tables.items()},
+            "marginal_means_notes": {name: pairs.attrs["notes"] for name, (_, pairs) in tables.items()},
         }
     )
 

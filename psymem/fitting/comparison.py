@@ -209,10 +209,21 @@ def check_same_rows(base: Fit, full: Fit) -> None:
             f"The models weight their rows differently ({base.spec.weights or 'not at all'}; "
             f"{full.spec.weights or 'not at all'}), so their likelihoods differ in kind."
         )
-    if not np.array_equal(_data(base).response, _data(full).response):
+    if not np.array_equal(_data(base).response, _data(full).response) or not _same(
+        _data(base).trials, _data(full).trials
+    ):
         raise FitError(
             f"The models have different responses, so their likelihoods differ in kind: {base.formula}; {full.formula}."
         )
+
+
+def _same(a: np.ndarray | None, b: np.ndarray | None) -> bool:
+    return (a is None and b is None) or (a is not None and b is not None and np.array_equal(a, b))
+
+
+def same_offset(base: Fit, full: Fit) -> bool:
+    """Whether both models have the same offset, or none."""
+    return _same(_data(base).offset, _data(full).offset)
 
 
 def _engine_kind(fit: Fit) -> str:
@@ -221,6 +232,10 @@ def _engine_kind(fit: Fit) -> str:
 
 def check_nested(base: Fit, full: Fit) -> None:
     """Refuse a pair in which the larger model cannot be turned into the base by dropping parameters."""
+    if not same_offset(base, full):
+        raise NotNestedError(
+            f"{full.formula} does not contain the base {base.formula}: their offsets differ. Give both the same offset()."
+        )
     missing = not_contained(_data(base), _data(full))
     if missing:
         swapped = not not_contained(_data(full), _data(base))

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from psymem.errors import FitError
-from psymem.fitting.comparison import check_same_rows, not_contained
+from psymem.fitting.comparison import check_same_rows, not_contained, same_offset
 from psymem.fitting.formula.design import ModelData
 from psymem.fitting.formula.missing import missing_text
 from psymem.fitting.held_out import log_likelihood, training_rows
@@ -221,7 +221,8 @@ def _test_of(base: Fit, full: Fit) -> str:
     assert full.data is not None
     if can_flip_scores(base, full):
         return SCORES
-    return EQUAL if not_contained(base.data, full.data) else NOT_ABOVE
+    nested = same_offset(base, full) and not not_contained(base.data, full.data)
+    return NOT_ABOVE if nested else EQUAL
 
 
 def permutation_p(difference: np.ndarray, permutations: int, seed: int, *, one_sided: bool = False) -> float:

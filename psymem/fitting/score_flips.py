@@ -22,7 +22,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from psymem.fitting.comparison import columns_outside
+from psymem.fitting.comparison import columns_outside, same_offset
 from psymem.fitting.formula.design import ModelData
 from psymem.fitting.permutation import permutation_share, sign_patterns
 from psymem.fitting.profiled.criterion import Criterion
@@ -66,7 +66,7 @@ def can_flip_scores(base: Fit, full: Fit) -> bool:
     """Whether both models are linear and `full` adds fixed effects, and nothing else, to the base."""
     assert base.data is not None
     assert full.data is not None
-    if base.spec.family != "gaussian" or base.spec.group is not None:
+    if base.spec.family != "gaussian" or base.spec.group is not None or not same_offset(base, full):
         return False
     ours, theirs = (sorted((t.group, t.names) for t in data.random) for data in (base.data, full.data))
     contained = not len(columns_outside(base.data.fixed, full.data.fixed))

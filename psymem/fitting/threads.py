@@ -25,6 +25,10 @@ def run_engine(spec: FitSpec, data: ModelData) -> Fit:
 
     engine = ENGINES.load(spec.engine)
     with one_thread():
+        if data.offset is not None and spec.family == "gaussian":
+            from psymem.fitting.formula.weights import with_offset, without_offset
+
+            return with_offset(run_engine(spec, without_offset(data)), data)
         if data.weights is None:
             return with_separation(engine(spec, data))
         from psymem.fitting.formula.weights import unweighted_fit, weighted

@@ -166,6 +166,23 @@ def as_response(column: pd.Series, family: str) -> tuple[np.ndarray, str]:
     return pd.to_numeric(column.astype(object), errors="coerce").to_numpy(dtype=float), ""
 
 
+def as_counts(column: pd.Series) -> np.ndarray:
+    """Read a column of ``cbind()`` as numbers.
+
+    Raises
+    ------
+    FitError
+        If it holds text; the first such row is named.
+    """
+    if _is_number(column) or _is_boolean(column):
+        return column.astype(float).to_numpy(dtype=float, na_value=np.nan)
+    values = column.dropna()
+    wrong = pd.to_numeric(values.astype(str), errors="coerce").isna()
+    if wrong.any():
+        _raise_text(column, values[wrong].iloc[0])
+    return pd.to_numeric(column.astype(object), errors="coerce").to_numpy(dtype=float)
+
+
 def _refuse_outside_family(column: pd.Series, values: np.ndarray, family: str) -> None:
     """Raise FitError if a number cannot come from the family's distribution, naming the row."""
     if family == "gaussian":

@@ -12,11 +12,14 @@ from psymem.fitting.formula.design import ModelData, RandomTerm
 from psymem.fitting.formula.expression import names
 from psymem.fitting.formula.missing import missing_text
 from psymem.fitting.formula.transforms import Columns, Factor, Numbers, Value
+from psymem.fitting.formula.variables import offset_of
 from psymem.tables import require_columns
 
 
-def fixed_matrix(data: ModelData, frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Return the fixed-effects matrix of the complete rows of `frame`, and which rows are complete (booleans).
+def fixed_part(data: ModelData, frame: pd.DataFrame, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the fixed part of the prediction for `frame`, offset included, and which rows are complete (booleans).
+
+    The others are NaN.
 
     Raises
     ------
@@ -25,10 +28,16 @@ def fixed_matrix(data: ModelData, frame: pd.DataFrame) -> tuple[np.ndarray, np.n
     UnknownNameError
         For a column that is not there.
     """
-    needed = list(dict.fromkeys(n for factor in data.parsed.fixed.factors for n in names(factor)))
-    columns, complete = new_columns(data, frame, needed)
+    nodes = (*data.parsed.fixed.factors, *data.parsed.offsets)
+    columns, complete = new_columns(
+        data, frame, list(dict.fromkeys(n for node in nodes for n in names(node)))
+    )
     matrix, _, _ = model_matrix(data.parsed.fixed, columns, data.codings)
-    return matrix[:, list(data.kept)], complete
+    found = np.full(len(frame), np.nan)
+    found[complete] = matrix[:, list(data.kept)] @ beta
+    if (offset := offset_of(data.parsed, columns)) is not None:
+        found[complete] += offset
+    return found, complete
 
 
 def new_columns(data: ModelData, frame: pd.DataFrame, needed: list[str]) -> tuple[Columns, np.ndarray]:
