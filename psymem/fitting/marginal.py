@@ -8,27 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtr, stdtrit
 
 from psymem.errors import FitError, UnknownNameError
+from psymem.fitting.fitted import Fitted
 from psymem.fitting.formula.coding import model_matrix
 from psymem.fitting.formula.design import ModelData
 from psymem.fitting.formula.expression import names
 from psymem.fitting.formula.transforms import Columns, Factor, Numbers, Value
-
-if TYPE_CHECKING:
-    from psymem.fitting.result import Fit
 
 ADJUSTMENTS = ("tukey", "holm", "bonferroni", "none")
 WIDEST_GRID = 200_000
 
 
 def marginal_means(
-    fit: Fit, by: str | Sequence[str], *, at: Mapping[str, float] | None = None
+    fit: Fitted, by: str | Sequence[str], *, at: Mapping[str, float] | None = None
 ) -> pd.DataFrame:
     """Estimate the mean of every combination of categories of `by`.
 
@@ -58,7 +56,7 @@ def marginal_means(
 
 
 def pairwise(
-    fit: Fit, by: str | Sequence[str], *, adjust: str = "tukey", at: Mapping[str, float] | None = None
+    fit: Fitted, by: str | Sequence[str], *, adjust: str = "tukey", at: Mapping[str, float] | None = None
 ) -> pd.DataFrame:
     """Compare the marginal means of `by` in pairs.
 
@@ -99,7 +97,7 @@ def _adjustment(adjust: str, means: int, tests: int) -> str:
     return f"p-values are adjusted ({adjust}) for {tests} tests; intervals are not adjusted."
 
 
-def _notes(fit: Fit, by: Sequence[str], at: Mapping[str, float]) -> list[str]:
+def _notes(fit: Fitted, by: Sequence[str], at: Mapping[str, float]) -> list[str]:
     """Say what the means are averaged over, where numbers are held, and on which scale the means are."""
     assert fit.data is not None
     others, numbers = [], []
@@ -127,7 +125,7 @@ def _needed(data: ModelData) -> list[str]:
     return list(dict.fromkeys(n for node in data.parsed.fixed.factors for n in names(node)))
 
 
-def contrast(fit: Fit, weights: Mapping[str, float] | Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
+def contrast(fit: Fitted, weights: Mapping[str, float] | Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
     """Estimate linear combinations of the fixed effects.
 
     Parameters
@@ -156,13 +154,13 @@ def contrast(fit: Fit, weights: Mapping[str, float] | Mapping[str, Mapping[str, 
     return table
 
 
-def _mean_offset(fit: Fit) -> float:
+def _mean_offset(fit: Fitted) -> float:
     """Mean of the offset over the rows, which emmeans adds to every mean."""
     assert fit.data is not None
     return 0.0 if fit.data.offset is None else float(fit.data.offset.mean())
 
 
-def linear_estimates(fit: Fit, weights: np.ndarray) -> pd.DataFrame:
+def linear_estimates(fit: Fitted, weights: np.ndarray) -> pd.DataFrame:
     """Return estimate, se, df, t, p, ci_low, ci_high of each row of `weights` (m x p) times the fixed effects."""
     vcov = fit.vcov.to_numpy()
     estimate = weights @ fit.coefficients.estimate.to_numpy()
@@ -203,7 +201,7 @@ def holm(p: np.ndarray) -> np.ndarray:
     return found
 
 
-def _factors(fit: Fit, by: str | Sequence[str]) -> list[str]:
+def _factors(fit: Fitted, by: str | Sequence[str]) -> list[str]:
     wanted = [by] if isinstance(by, str) else list(by)
     for name in wanted:
         if name not in fit.levels:
@@ -213,7 +211,7 @@ def _factors(fit: Fit, by: str | Sequence[str]) -> list[str]:
     return wanted
 
 
-def _means_weights(fit: Fit, by: list[str], at: Mapping[str, float]) -> tuple[pd.DataFrame, np.ndarray]:
+def _means_weights(fit: Fitted, by: list[str], at: Mapping[str, float]) -> tuple[pd.DataFrame, np.ndarray]:
     """Return the combinations of `by`, and for each the weights on the fixed effects (mean over the other factors)."""
     data = fit.data
     if data is None:

@@ -25,8 +25,9 @@ import numpy as np
 from psymem.fitting.comparison import columns_outside, same_offset
 from psymem.fitting.formula.design import ModelData
 from psymem.fitting.permutation import permutation_share, sign_patterns
+from psymem.fitting.profiled.blocks import order_terms
 from psymem.fitting.profiled.criterion import Criterion
-from psymem.fitting.profiled.crossproducts import order_terms, take
+from psymem.fitting.profiled.crossproducts import take
 from psymem.fitting.profiled.least_squares import LinearState
 from psymem.fitting.profiled.parameters import orthonormalise
 from psymem.fitting.profiled.state import ProfiledState

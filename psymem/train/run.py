@@ -22,8 +22,9 @@ from psymem.errors import TrainingError
 from psymem.models.storage import save_checkpoint
 from psymem.train.loop import checkpointing, processes
 from psymem.train.loop.evaluation import held_out_surprisal, supertag_accuracy
-from psymem.train.loop.loop import LoopSettings, Position, train_to_best, whole_fingerprint
+from psymem.train.loop.loop import train_to_best, whole_fingerprint
 from psymem.train.loop.progress import Progress
+from psymem.train.loop.settings import LoopSettings, Position
 from psymem.train.tasks.cbr_rnn import CueBasedRNNTask, ObjectiveSettings, card_of
 from psymem.train.text.corpus import EncodedText, choose_tags, encode_files, encode_tagged, read_tagged
 from psymem.train.text.encoded_text import CORPUS, read_encoded, stored_facts, write_encoded

@@ -113,7 +113,7 @@ def fixations(
     """
     from psymem.cli.folders import results_folder
     from psymem.cli.progress import progress_bar
-    from psymem.studies.fixations.study import FixationSettings
+    from psymem.studies.fixations.result import FixationSettings
     from psymem.studies.fixations.study import fixations as run
     from psymem.studies.reading.settings import StudySettings
 

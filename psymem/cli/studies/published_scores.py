@@ -35,13 +35,14 @@ def _add(app: typer.Typer, name: str, title: str) -> None:
         quiet: bool = typer.Option(False, "--quiet", "-q", help="No messages."),
     ) -> None:
         from psymem.io.download import data_folder, download
+        from psymem.replications.published_report import save
         from psymem.replications.published_scores import load_study, recompute
 
         study = load_study(name)
         path = source or download(study.url, study.sha256, data_folder() / "scores" / study.file)
         result = recompute(study, path, engine=engine, alpha=alpha)
         folder = out or Path("results") / name
-        written = result.save(folder, engine=engine, alpha=alpha, seed=seed, scores=str(path))
+        written = save(result, folder, engine=engine, alpha=alpha, seed=seed, scores=str(path))
         _show(result, as_json)
         if not quiet:
             typer.echo(f"Wrote {', '.join(map(str, written))}.", err=True)

@@ -28,7 +28,7 @@ from psymem.errors import PsymemError
 
 if TYPE_CHECKING:
     from psymem.data.corpora.corpus import Corpus
-    from psymem.studies.reading.result import ReadingStudy
+    from psymem.studies.reading.result import ReadingResult
     from psymem.studies.reading.settings import StudySettings
 
 RESPONSE = "gaze_duration"
@@ -238,7 +238,7 @@ def _analyses(settings: StudySettings, responses: list[str], corpora: list[Corpu
     return with_responses(settings, responses)
 
 
-def _show(study: ReadingStudy, folder: Path) -> None:
+def _show(study: ReadingResult, folder: Path) -> None:
     """Print what the measures add and their effects."""
     from psymem.cli.frames import show
 
@@ -276,7 +276,7 @@ def _show(study: ReadingStudy, folder: Path) -> None:
     typer.echo(f"\nReport: {folder / 'report.html'}")
 
 
-def _print_json(study: ReadingStudy, folder: Path) -> None:
+def _print_json(study: ReadingResult, folder: Path) -> None:
     from psymem.cli.frames import print_json
 
     tables = {

@@ -93,8 +93,8 @@ def cbr_rnn(
     """
     from dataclasses import replace
 
-    from psymem.train.loop.loop import LoopSettings
     from psymem.train.loop.seeds import Instance, plan_instances
+    from psymem.train.loop.settings import LoopSettings
     from psymem.train.run import DataSettings, train_cbr_rnn
     from psymem.train.tasks.cbr_rnn import ObjectiveSettings
     from psymem.train.text.vocabulary import VocabularyRule
@@ -173,8 +173,8 @@ def gpt2(
     """
     from dataclasses import replace
 
-    from psymem.train.loop.loop import LoopSettings
     from psymem.train.loop.seeds import Instance, plan_instances
+    from psymem.train.loop.settings import LoopSettings
     from psymem.train.run import DataSettings
     from psymem.train.tasks.gpt2 import GPT2Settings, train_gpt2
     from psymem.train.text.vocabulary import VocabularyRule

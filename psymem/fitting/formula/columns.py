@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from psymem.errors import FitError
-from psymem.fitting.formula.transforms import Factor, Numbers, Value
+from psymem.fitting.formula.transforms import Factor, Numbers, Value, number_labels
 
 LARGEST = 1e100
 """Responses beyond this size (or all below its inverse) are refused: sums of squares would leave the floating range."""
@@ -20,11 +20,6 @@ MOST_CATEGORIES = 20
 """With at most this many different values that all come up again it is a factor: 0, 1, 2, 3+."""
 SELDOM = 0.1
 """A text that comes up less often than this share of the median number's rows is taken for a slip of the pen."""
-
-
-def number_labels(values: Iterable[Any]) -> list[str]:
-    """Write numbers as R writes the levels of a factor: 1, 2.5."""
-    return [f"{float(v):.15g}" for v in values]
 
 
 def as_factor(column: pd.Series, order: tuple[str, ...] | None = None) -> Factor:
@@ -259,3 +254,23 @@ def cross(name: str, factors: Mapping[str, Factor]) -> Factor:
         levels = tuple(f"{result.levels[i]}:{part.levels[j]}" for i, j in zip(first, second, strict=True))
         result = Factor(codes.astype(np.int32), levels)
     return result
+
+
+def read_weights(column: pd.Series, rows: np.ndarray) -> np.ndarray:
+    """Return the weights as numbers; NaN where missing.
+
+    Raises
+    ------
+    FitError
+        For text, or a weight that is not positive; the row is named.
+    """
+    if column.dtype.kind not in "iuf":
+        raise FitError(f"The weights {column.name!r} are not numbers.")
+    values = column.to_numpy(dtype=float)
+    wrong = (values <= 0) | np.isinf(values)
+    if wrong.any():
+        first = int(np.flatnonzero(wrong)[0])
+        raise FitError(
+            f"The weights {column.name!r} have to be positive numbers; the one of row {rows[first]} is {values[first]:g}."
+        )
+    return values

@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import is_dataclass, replace
 
 import numpy as np
-import pandas as pd
 
-from psymem.errors import EngineError, FitError
+from psymem.errors import EngineError
 from psymem.fitting.formula.design import ModelData
 from psymem.fitting.result import Fit
 from psymem.fitting.spec import FitSpec
@@ -61,23 +60,3 @@ def with_offset(fit: Fit, data: ModelData) -> Fit:
         return replace(fit, data=data, state=replace(fit.state, data=data))  # type: ignore[type-var]
     fit.state.data = data
     return replace(fit, data=data)
-
-
-def read_weights(column: pd.Series, rows: np.ndarray) -> np.ndarray:
-    """Return the weights as numbers; NaN where missing.
-
-    Raises
-    ------
-    FitError
-        For text, or a weight that is not positive; the row is named.
-    """
-    if column.dtype.kind not in "iuf":
-        raise FitError(f"The weights {column.name!r} are not numbers.")
-    values = column.to_numpy(dtype=float)
-    wrong = (values <= 0) | np.isinf(values)
-    if wrong.any():
-        first = int(np.flatnonzero(wrong)[0])
-        raise FitError(
-            f"The weights {column.name!r} have to be positive numbers; the one of row {rows[first]} is {values[first]:g}."
-        )
-    return values

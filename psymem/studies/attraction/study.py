@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,8 @@ import pandas as pd
 
 from psymem.studies.attraction.contrasts import contrasts_of
 from psymem.studies.attraction.effects import PUBLISHED_DIRECTIONS
+from psymem.studies.attraction.figures import figures, stem
+from psymem.studies.attraction.folder import save
 from psymem.studies.attraction.human import HumanSource, analyse_human
 from psymem.studies.attraction.plotted import plotted_means
 from psymem.studies.attraction.published_networks import with_published
@@ -33,12 +37,29 @@ from psymem.studies.common.rows import (
 from psymem.studies.common.supertags import COLUMN, supertag_weights, weight_blocks, with_blocks
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from psymem.backends.base import Backend
     from psymem.data.items.human_trials import HumanTrials
 
 DESIGN = "attraction"
 BLOCKS = ("violation",)
 """Factors of the design A-H across which the critical word changes within an item."""
+
+
+@dataclass(frozen=True)
+class FactorialStudy(FactorialResult):
+    """A factorial result that can be drawn and saved."""
+
+    @cached_property
+    def figure(self) -> Figure:
+        """Condition means beside the human ones, at full page width."""
+        return figures(self)[stem(self)]
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """Write tables with sidecars, figures and report into `folder`, all or none; return the paths."""
+        return save(self, Path(folder))
+
 
 Progress = Callable[[str, int, int], None]
 """Called with the model's name, the texts it has read and the number of texts."""
@@ -54,7 +75,7 @@ def analyse(
     keep_oov: bool = False,
     about: Mapping[str, Any] | None = None,
     human: tuple[HumanTrials, HumanSource] | None = None,
-) -> FactorialResult:
+) -> FactorialStudy:
     """Analyse scores that exist already.
 
     Parameters
@@ -105,7 +126,7 @@ def analyse(
     )
     directions = people.directions() if people else PUBLISHED_DIRECTIONS
     effects = effects_table(rows, measures, factors, tests, attraction, people=directions)
-    return FactorialResult(
+    return FactorialStudy(
         effects=with_published(effects) if attraction and not tests.own_effects else effects,
         means=means,
         scores=scores.assign(analysed=scores["item"].isin(kept["item"])),
@@ -148,7 +169,7 @@ def attraction(
     supertag_weight: float | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
-) -> FactorialResult:
+) -> FactorialStudy:
     """Run the attraction experiment, or another factorial item set, on one or more models.
 
     Parameters
@@ -181,7 +202,7 @@ def attraction(
 
     Returns
     -------
-    FactorialResult
+    FactorialStudy
         ``.effects``, ``.means``, ``.scores``, ``.figure`` and more.
 
     Raises

@@ -11,8 +11,8 @@ import pandas as pd
 from psymem.backends.base import Backend
 from psymem.errors import MeasureError
 from psymem.measures.base import Measure
-from psymem.measures.memory_half_life import MemoryHalfLife
 from psymem.measures.memory_response import (
+    MemoryHalfLife,
     MemoryResponse,
     half_lives,
     response_lengths,

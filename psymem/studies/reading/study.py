@@ -7,9 +7,9 @@ scores that exist already.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -18,13 +18,31 @@ from psymem.errors import DataError, FitError
 from psymem.studies.common.corpus_scores import Models, ScoringPlan, score_corpus
 from psymem.studies.reading.by_reader import reader_effects
 from psymem.studies.reading.effect_shape import Shape, effect_shape
+from psymem.studies.reading.figures import figures
+from psymem.studies.reading.folder import save
 from psymem.studies.reading.model_measures import Predictor, add_measures, measures_of, read_scores
 from psymem.studies.reading.predictive_power import predictive_power
-from psymem.studies.reading.result import Analysis, ReadingStudy
+from psymem.studies.reading.result import Analysis, ReadingResult
 from psymem.studies.reading.rows import StudyRows, require_response, study_rows, word_predictors
 from psymem.studies.reading.settings import StudySettings
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class ReadingStudy(ReadingResult):
+    """A reading study that can be drawn and saved."""
+
+    def figures(self) -> dict[str, Figure]:
+        """Draw the figures, by file name."""
+        return figures(self)
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """Write tables with sidecars, figures and report into `folder`, all or none; return the paths."""
+        return save(self, Path(folder))
 
 
 def analyse_corpus(

@@ -18,7 +18,8 @@ from psymem.data.corpora.corpus import Corpus
 from psymem.errors import TrainingError
 from psymem.train.loop import processes
 from psymem.train.loop.evaluation import HeldOutSurprisal
-from psymem.train.loop.loop import LoopSettings, train_to_best
+from psymem.train.loop.loop import train_to_best
+from psymem.train.loop.settings import LoopSettings
 from psymem.train.run import DataSettings, facts_of, plain_settings, sample
 from psymem.train.tasks.fixation_labels import fixation_text
 from psymem.train.tasks.gated import GatedTask

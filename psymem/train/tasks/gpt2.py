@@ -26,7 +26,8 @@ from psymem.io.outputs import whole_folder, write_text
 from psymem.models.word_tokenizer import BOS, BOS_ID, EOS, EOS_ID, PAD, PAD_ID, UNK, UNK_ID
 from psymem.train.loop import processes
 from psymem.train.loop.evaluation import BATCH_TOKENS, HeldOutSurprisal
-from psymem.train.loop.loop import LoopSettings, train_to_best
+from psymem.train.loop.loop import train_to_best
+from psymem.train.loop.settings import LoopSettings
 from psymem.train.run import (
     MODEL,
     DataSettings,
