@@ -15,6 +15,7 @@ import pandas as pd
 from scipy import special, stats
 
 from psymem.errors import FitError
+from psymem.fitting.fitted import block_covariance
 from psymem.fitting.formula.design import ModelData, RandomTerm
 from psymem.fitting.result import Fit
 
@@ -120,18 +121,6 @@ def _contribution(
     covariance = block_covariance(term, variances)
     variance[~seen] = np.einsum("nk,kl,nl->n", columns[~seen], covariance, columns[~seen])
     return mean, variance
-
-
-def block_covariance(term: RandomTerm, variances: pd.DataFrame) -> np.ndarray:
-    """Covariance matrix of the random effects of one bar, from Fit.variance_components."""
-    position = {name: k for k, name in enumerate(term.names)}
-    matrix = np.zeros((len(position), len(position)))
-    own = variances[(variances["group"] == term.group) & variances["term"].isin(position)]
-    for name, with_name, value in zip(own["term"], own["with_term"], own["variance"], strict=True):
-        other = with_name if isinstance(with_name, str) and with_name else name
-        if other in position:
-            matrix[position[name], position[other]] = matrix[position[other], position[name]] = value
-    return matrix
 
 
 def _integrated(
