@@ -39,6 +39,12 @@ def register(app: typer.Typer) -> None:
         ),
         family: str = typer.Option("gaussian", "--family", help="gaussian or binomial."),
         engine: str = typer.Option("profiled", "--engine", help="profiled, lme4, statsmodels or mixedlm."),
+        bootstrap: int = typer.Option(
+            0,
+            "--bootstrap",
+            min=0,
+            help="Simulations for a bootstrap p of each likelihood ratio; 0 for none.",
+        ),
         correction: str = typer.Option(
             "holm", "--correction", help="For several models: holm, bonferroni or none."
         ),
@@ -74,6 +80,8 @@ def register(app: typer.Typer) -> None:
         fits = [fit(frame, formula, reml=False, engine=engine, **options) for formula in (base, *full)]
         refuse_unconverged(fits, force)
         tests = _likelihood_ratio(fits, correction, may_fail=bool(folds), quiet=quiet)
+        if bootstrap and tests is not None:
+            tests = _bootstrapped(tests, bootstrap, seed, jobs, quiet)
         held_out = None
         if folds:
             chances = {"permutations": permutations, "seed": seed, "n_jobs": jobs, "correction": correction}
@@ -100,6 +108,22 @@ def _likelihood_ratio(fits: list[Any], correction: str, *, may_fail: bool, quiet
             raise
         _say(f"No likelihood-ratio test: {error}", quiet)
         return None
+
+
+def _bootstrapped(tests: Comparison, simulations: int, seed: int, jobs: int, quiet: bool) -> Comparison:
+    """Add a column of bootstrap p-values, not adjusted."""
+    from dataclasses import replace
+
+    from psymem.cli.progress import counter, progress_bar
+    from psymem.fitting.followup.bootstrap import bootstrap_test
+
+    found: list[float] = [float("nan")]
+    with progress_bar(quiet, "simulations") as advance:
+        report = counter(advance, "bootstrap", simulations * len(tests.full))
+        for full in tests.full:
+            chances = {"simulations": simulations, "seed": seed, "n_jobs": jobs, "progress": report}
+            found.append(bootstrap_test(tests.base, full, **chances)["p"])  # type: ignore[arg-type]
+    return replace(tests, table=tests.table.assign(p_bootstrap=found))
 
 
 def _cross_validation(
@@ -139,6 +163,7 @@ def _show(tests: Comparison | None, held_out: CrossValidation | None, as_json: b
             "df",
             "p",
             "p_adjusted",
+            *[c for c in ("p_bootstrap",) if c in tests.table],
         ]
         show(tests.table[columns], f"\nLikelihood-ratio tests, {tests.base.n_obs:,} rows, maximum likelihood")
         for note in tests.notes:

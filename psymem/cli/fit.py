@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from psymem.cli.followup import (
+    ANOVA,
+    BOOTSTRAP,
+    DDF,
+    DIAGNOSTICS,
+    R_SQUARED,
+    RANDOM_TESTS,
+    RANEF,
+    Followup,
+)
 from psymem.cli.model_options import FORCE
 
 if TYPE_CHECKING:
@@ -51,9 +62,15 @@ def register(app: typer.Typer) -> None:
             "-o",
             help="File for the coefficients: .csv (with a .json beside it), .tex, .html, or .R (the script that refits).",
         ),
-        seed: int = typer.Option(
-            0, "--seed", help="Recorded with the results; fitting draws no random numbers."
-        ),
+        anova: str | None = ANOVA,
+        ddf: str = DDF,
+        random_tests: bool = RANDOM_TESTS,
+        r_squared: bool = R_SQUARED,
+        ranef: bool = RANEF,
+        diagnostics: bool = DIAGNOSTICS,
+        bootstrap: int = BOOTSTRAP,
+        seed: int = typer.Option(0, "--seed", min=0, help="Seed of the bootstrap; nothing else is random."),
+        jobs: int = typer.Option(1, "--jobs", "-j", help="Processes of the bootstrap; -1 for all cores."),
         as_json: bool = typer.Option(False, "--json", help="Print everything as JSON."),
         force: bool = FORCE,
         quiet: bool = typer.Option(False, "--quiet", "-q", help="No messages; with --out no summary either."),
@@ -80,10 +97,13 @@ def register(app: typer.Typer) -> None:
             options["contrasts"][column] = weights
         found = fit_model(frame, formula, reml=not ml, intervals=intervals, confidence=confidence, **options)
         refuse_unconverged([found], force)
+        asked = Followup(anova, ddf, random_tests, r_squared, ranef, diagnostics, bootstrap, seed, jobs)
+        more = asked.tables(found, quiet)
         if out is None or not quiet:
-            _show(found, means, adjust, as_json)
+            _show(found, means, adjust, as_json, more)
         if out is not None:
             _save(found, out, {"input": str(table), "seed": seed}, table)
+            _save_more(found, more, out, diagnostics)
             if not quiet:
                 typer.echo(f"Wrote {out}.", err=True)
 
@@ -111,11 +131,14 @@ def _with_file(given: str) -> str | tuple[str, dict[str, list[float]]]:
     return column.strip(), {str(name): weights[name].astype(float).tolist() for name in weights}
 
 
-def _show(found: Fit, means: list[str], adjust: str, as_json: bool) -> None:
+def _show(found: Fit, means: list[str], adjust: str, as_json: bool, more: Mapping[str, Any]) -> None:
     """Print the summary, or everything as JSON."""
+    from psymem.cli.frames import show
+
     tables = {name: (found.marginal_means(name), found.pairwise(name, adjust=adjust)) for name in means}
     if as_json:
-        typer.echo(json.dumps(_everything(found, tables), indent=2, ensure_ascii=False, allow_nan=False))
+        whole = _everything(found, tables, more)
+        typer.echo(json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False))
         return
     typer.echo(found.summary())
     for name, (mean, pairs) in tables.items():
@@ -123,15 +146,30 @@ def _show(found: Fit, means: list[str], adjust: str, as_json: bool) -> None:
         typer.echo("\n".join(mean.attrs["notes"]) or "No other categories and numbers.")
         typer.echo(f"\nPairwise comparisons ({adjust}):\n{pairs.to_string(index=False)}")
         typer.echo(pairs.attrs["notes"][-1])
+    for title, table in more.values():
+        typer.echo("")
+        show(table, title)
 
 
-def _everything(found: Fit, tables: dict[str, Any]) -> Any:
+def _save_more(found: Fit, more: Mapping[str, Any], out: Path, residuals: bool) -> None:
+    """Write every further table beside the coefficients, as ``fit_anova.csv`` beside ``fit.csv``."""
+    from psymem.io.outputs import write_table
+
+    tables = {name: table for name, (_, table) in more.items()}
+    if residuals:
+        tables["residuals"] = found.residual_table()
+    for name, table in tables.items():
+        write_table(table, out.with_name(f"{out.stem}_{name}.csv"), {"formula": found.formula})
+
+
+def _everything(found: Fit, tables: dict[str, Any], more: Mapping[str, Any]) -> Any:
     from psymem.io.outputs import plain
 
     return plain(
         {
             "coefficients": found.coefficients.to_dict("records"),
             **found.as_dict(),
+            **{name: table.to_dict("records") for name, (_, table) in more.items()},
             "marginal_means": {name: mean.to_dict("records") for name, (mean, _) in tables.items()},
             "pairwise": {name: pairs.to_dict("records") for name, (_, pairs) in tables.items()},
             "marginal_means_notes": {name: pairs.attrs["notes"] for name, (_, pairs) in tables.items()},

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import chdtrc, fdtrc
 
 from psymem.errors import FitError, UnknownNameError
 from psymem.fitting.fitted import Fitted
@@ -60,7 +60,7 @@ def anova(fit: Fitted, *, kind: str = "III", ddf: str = "satterthwaite") -> pd.D
             f, rank, df = kenward_roger(fit).test(matrix)
         else:
             f, rank, df = satterthwaite_test(fit, matrix)
-        p = stats.f.sf(f, rank, df) if np.isfinite(df) else stats.chi2.sf(f * rank, rank)
+        p = fdtrc(rank, df, f) if np.isfinite(df) else chdtrc(rank, f * rank)
         mean = f * fit.sigma**2
         rows.append((term, mean * rank, mean, rank, df, f, float(p)))
     return pd.DataFrame(rows, columns=list(COLUMNS))

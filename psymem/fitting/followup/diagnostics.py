@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from psymem.fitting.fitted import Fitted
 
@@ -33,6 +32,8 @@ def residual_table(fit: Fitted) -> pd.DataFrame:
 
     `normal_quantile` is what a residual of its rank is expected to be, for a plot of scaled residuals against it.
     """
+    from scipy import stats
+
     assert fit.data is not None
     scaled = scaled_residuals(fit)
     rank = stats.rankdata(scaled)
@@ -53,6 +54,8 @@ def residual_table(fit: Fitted) -> pd.DataFrame:
 
 def diagnostics(fit: Fitted) -> pd.DataFrame:
     """Return ``check, value, expected``: what the residuals and random effects are like, and what a fine model has."""
+    from scipy import stats
+
     scaled = scaled_residuals(fit)
     n = len(scaled)
     quantiles = np.quantile(scaled, [0, 0.25, 0.5, 0.75, 1])
@@ -86,6 +89,8 @@ def _random(fit: Fitted) -> list[tuple[str, float, str]]:
     """Return the correlation of each random effect with normal quantiles."""
     if not fit.n_groups or not hasattr(fit.state, "random_effects"):
         return []
+    from scipy import stats
+
     found = []
     for (group, term), own in fit.random_effects.groupby(["group", "term"], sort=False):
         values = own["estimate"].to_numpy()
