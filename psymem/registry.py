@@ -97,6 +97,15 @@ ENGINES = Registry(
     },
 )
 
+STUDY_KINDS = Registry(
+    "kind of study",
+    {
+        "factorial": "psymem.studies.attraction.from_file:FACTORIAL",
+        "reading": "psymem.studies.reading.from_file:READING",
+        "fixations": "psymem.studies.fixations.from_file:FIXATIONS",
+    },
+)
+
 CORPORA = Registry(
     "corpus",
     {

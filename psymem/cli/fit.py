@@ -9,17 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from psymem.cli.followup import (
-    ANOVA,
-    BOOTSTRAP,
-    DDF,
-    DIAGNOSTICS,
-    R_SQUARED,
-    RANDOM_TESTS,
-    RANEF,
-    Followup,
-)
+from psymem.cli.followup import Followup
 from psymem.cli.model_options import FORCE
+from psymem.cli.options import expanded, made_of
 
 if TYPE_CHECKING:
     from psymem.fitting.result import Fit
@@ -29,6 +21,7 @@ def register(app: typer.Typer) -> None:
     """Add the command to the application."""
 
     @app.command()
+    @expanded
     def fit(
         table: Path = typer.Argument(..., help="CSV or TSV file, one observation per row."),
         formula: str = typer.Option(
@@ -62,15 +55,7 @@ def register(app: typer.Typer) -> None:
             "-o",
             help="File for the coefficients: .csv (with a .json beside it), .tex, .html, or .R (the script that refits).",
         ),
-        anova: str | None = ANOVA,
-        ddf: str = DDF,
-        random_tests: bool = RANDOM_TESTS,
-        r_squared: bool = R_SQUARED,
-        ranef: bool = RANEF,
-        diagnostics: bool = DIAGNOSTICS,
-        bootstrap: int = BOOTSTRAP,
-        seed: int = typer.Option(0, "--seed", min=0, help="Seed of the bootstrap; nothing else is random."),
-        jobs: int = typer.Option(1, "--jobs", "-j", help="Processes of the bootstrap; -1 for all cores."),
+        asked: Followup = made_of(Followup),
         as_json: bool = typer.Option(False, "--json", help="Print everything as JSON."),
         force: bool = FORCE,
         quiet: bool = typer.Option(False, "--quiet", "-q", help="No messages; with --out no summary either."),
@@ -97,13 +82,12 @@ def register(app: typer.Typer) -> None:
             options["contrasts"][column] = weights
         found = fit_model(frame, formula, reml=not ml, intervals=intervals, confidence=confidence, **options)
         refuse_unconverged([found], force)
-        asked = Followup(anova, ddf, random_tests, r_squared, ranef, diagnostics, bootstrap, seed, jobs)
         more = asked.tables(found, quiet)
         if out is None or not quiet:
             _show(found, means, adjust, as_json, more)
         if out is not None:
-            _save(found, out, {"input": str(table), "seed": seed}, table)
-            _save_more(found, more, out, diagnostics)
+            _save(found, out, {"input": str(table), "seed": asked.seed}, table)
+            _save_more(found, more, out, asked.diagnostics)
             if not quiet:
                 typer.echo(f"Wrote {out}.", err=True)
 

@@ -5,53 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import typer
+from psymem.settings import option
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from psymem.fitting.result import Fit
 
-ANOVA = typer.Option(
-    None, "--anova", help="F tests of whole terms: III, II or I (chi-square for other families)."
-)
-DDF = typer.Option(
-    "satterthwaite", "--ddf", help="For --anova: satterthwaite or kenward-roger degrees of freedom."
-)
-RANDOM_TESTS = typer.Option(
-    False, "--random-tests", help="Likelihood-ratio tests of the random effects, as lmerTest's ranova."
-)
-R_SQUARED = typer.Option(False, "--r2", help="Marginal and conditional R2 (Nakagawa et al., 2017).")
-RANEF = typer.Option(False, "--ranef", help="Random effects of every level, as lme4's ranef.")
-DIAGNOSTICS = typer.Option(
-    False, "--diagnostics", help="Checks of the residuals; with --out also a table of them."
-)
-BOOTSTRAP = typer.Option(0, "--bootstrap", min=0, help="Simulations of a parametric bootstrap; 0 for none.")
-
 
 @dataclass(frozen=True)
 class Followup:
-    """What was asked for.
+    """What was asked for."""
 
-    Parameters
-    ----------
-    anova, ddf
-        Type of the F tests, and their degrees of freedom.
-    random_tests, r_squared, ranef, diagnostics
-        Whether to give these.
-    bootstrap, seed, jobs
-        Simulations, seed and processes of the bootstrap.
-    """
-
-    anova: str | None = None
-    ddf: str = "satterthwaite"
-    random_tests: bool = False
-    r_squared: bool = False
-    ranef: bool = False
-    diagnostics: bool = False
-    bootstrap: int = 0
-    seed: int = 0
-    jobs: int = 1
+    anova: str | None = option(
+        None, "F tests of whole terms: III, II or I (Wald's chi-square for other families)."
+    )
+    ddf: str = option("satterthwaite", "For --anova: satterthwaite or kenward-roger degrees of freedom.")
+    random_tests: bool = option(False, "Likelihood-ratio tests of the random effects, as lmerTest's ranova.")
+    r_squared: bool = option(False, "Marginal and conditional R2 (Nakagawa et al., 2017).", flags="--r2")
+    ranef: bool = option(False, "Random effects of every level, as lme4's ranef.")
+    diagnostics: bool = option(False, "Checks of the residuals; with --out also a table of them.")
+    bootstrap: int = option(0, "Simulations of a parametric bootstrap; 0 for none.", least=0)
+    seed: int = option(1, "Seed of the bootstrap; nothing else is random.", least=0)
+    jobs: int = option(1, "Processes of the bootstrap; -1 for all cores.", flags=("--jobs", "-j"))
 
     def tables(self, fit: Fit, quiet: bool) -> dict[str, tuple[str, pd.DataFrame]]:
         """Return a title and a table for everything asked for, by the name it has in JSON and in file names."""

@@ -36,7 +36,7 @@ from psymem.fitting.threads import run_engine
 
 
 def flipped_scores_p(
-    base: Fit, full: Fit, group: np.ndarray, fold: np.ndarray, *, permutations: int = 10_000, seed: int = 0
+    base: Fit, full: Fit, group: np.ndarray, fold: np.ndarray, *, permutations: int = 10_000, seed: int = 1
 ) -> float:
     """One-sided p of the held-out gain of `full` over `base`, which differ in fixed effects only.
 

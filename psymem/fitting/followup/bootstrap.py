@@ -28,7 +28,7 @@ Progress = Callable[[int], None]
 
 
 def bootstrap(
-    fit: Fit, *, simulations: int = 1000, seed: int = 0, n_jobs: int = 1, progress: Progress | None = None
+    fit: Fit, *, simulations: int = 1000, seed: int = 1, n_jobs: int = 1, progress: Progress | None = None
 ) -> pd.DataFrame:
     """Return percentile intervals of fixed effects and standard deviations.
 
@@ -75,7 +75,7 @@ def bootstrap_test(
     full: Fit,
     *,
     simulations: int = 1000,
-    seed: int = 0,
+    seed: int = 1,
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> dict[str, float]:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from psymem.progress import Progress
+from psymem.scoring.reading import Reading
 from psymem.studies.attraction.contrasts import contrasts_of
 from psymem.studies.attraction.effects import PUBLISHED_DIRECTIONS
 from psymem.studies.attraction.figures import figures, stem
@@ -24,7 +26,7 @@ from psymem.studies.attraction.result import FactorialResult
 from psymem.studies.attraction.significance import Tests, effects_table
 from psymem.studies.attraction.within import effects_within, property_of
 from psymem.studies.common import means as means_of
-from psymem.studies.common.item_scores import Reading, item_set_facts, scoring_run
+from psymem.studies.common.item_scores import item_set_facts, scoring_run
 from psymem.studies.common.rows import (
     CRITICAL,
     covariates_of,
@@ -59,10 +61,6 @@ class FactorialStudy(FactorialResult):
     def save(self, folder: str | Path) -> list[Path]:
         """Write tables with sidecars, figures and report into `folder`, all or none; return the paths."""
         return save(self, Path(folder))
-
-
-Progress = Callable[[str, int, int], None]
-"""Called with the model's name, the texts it has read and the number of texts."""
 
 
 def analyse(
@@ -157,7 +155,7 @@ def analyse(
 
 
 def attraction(
-    model: str | Sequence[str] | Backend = "cbr-rnn",
+    models: str | Sequence[str] | Backend = "cbr-rnn",
     stimuli: str | Path = "attraction-core",
     out: str | Path | None = None,
     *,
@@ -174,7 +172,7 @@ def attraction(
 
     Parameters
     ----------
-    model
+    models
         One or several models: bundled names ("cbr-rnn" is all its instances), folders, hub ids, or loaded
         backends.
     stimuli
@@ -224,7 +222,7 @@ def attraction(
     item_set = read_item_set(stimuli)
     source = human if isinstance(human, HumanSource) or human is None else HumanSource(human)
     trials = (source.read(item_set.words), source) if source else None  # refused before the models read
-    run = scoring_run(item_set, model, measures, reading, supertag_weight)
+    run = scoring_run(item_set, models, measures, reading, supertag_weight)
     scores = pd.concat(list(run.chunks(progress=progress)), ignore_index=True)
     about = {"item_set": item_set_facts(item_set), **run.provenance(), "notes": run.notes(), "seed": seed}
     result = analyse(

@@ -6,7 +6,7 @@ that exist already.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from psymem.data.words.frequencies import log_frequency
 from psymem.data.words.predictors import word_length
 from psymem.errors import DataError, FitError, FormulaError
 from psymem.plotting.fixations import sentences_figure
+from psymem.progress import Progress
 from psymem.studies.common.corpus_scores import Models
 from psymem.studies.fixations.correlations import correlations
 from psymem.studies.fixations.folder import save
@@ -32,8 +33,6 @@ from psymem.studies.reading.model_measures import families, read_scores
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -143,6 +142,7 @@ def fixations(
     scores: Sequence[str | Path] = (),
     out: str | Path | None = None,
     progress: Progress | None = None,
+    lower_case: bool = False,
     **reading: Any,
 ) -> FixationStudy:
     """Let fixation-guided models read a corpus, and compare their fixations with people's.
@@ -163,6 +163,8 @@ def fixations(
         Folder for the results; nothing is written without it.
     progress
         Called while models read and while fits are made.
+    lower_case
+        Whether models read in lower case.
     reading
         Settings of the models, such as ``bos=False``, ``context="text"``.
 
@@ -182,7 +184,7 @@ def fixations(
     response_of(corpus)  # refused before models read
     tables = [read_scores(path, corpus.words) for path in scores]
     backends = guided_models(models, **reading)
-    own, facts = score_words(corpus.words, backends, surprisal_of, progress, **reading)
+    own, facts = score_words(corpus.words, backends, surprisal_of, progress, lower_case=lower_case, **reading)
     together = pd.concat([t for t in (own, *tables) if t is not None], ignore_index=True)
     study = analyse_fixations(corpus, together, settings, progress=progress)
     study.about.update(scoring=facts, scores=[str(path) for path in scores])
