@@ -160,10 +160,16 @@ def test_what_cannot_be_tested(experiment, crossed_fit, monkeypatch):
         crossed_fit.anova(kind="IV")
 
 
-def test_degrees_of_freedom_of_terms_that_are_not_identified(experiment):
-    """(cond*plural || subject) is (0 + cond:plural | subject) written twice: the same likelihood and the same df."""
-    twice, once = (
-        fit(experiment, f"log(y + 3) ~ plural + ({bar} subject)") for bar in ("plural ||", "0 + plural |")
-    )
-    assert twice.loglik == pytest.approx(once.loglik, abs=1e-6)
-    np.testing.assert_allclose(twice.coefficients["df"], once.coefficients["df"], rtol=1e-3)
+@pytest.mark.parametrize("bar", ["cond*plural ||", "0 + cond:plural |"])
+def test_degrees_of_freedom_of_a_singular_fit(experiment, bar):
+    """The same model twice, once with terms that are not identified: the same likelihood and degrees of freedom.
+
+    lmerTest on lmer(y ~ cond*plural + (0 + cond:plural | subject), subset(d, cond != "a"), control =
+    lmerControl(optimizer = "bobyqa", optCtrl = list(rhoend = 1e-9))); with the usual settings its search stops short of
+    such optima, and its degrees of freedom are then off by some percent.
+    """
+    found = fit(experiment, f"y ~ cond*plural + ({bar} subject)", where="cond != 'a'")
+    assert found.singular
+    assert found.loglik == pytest.approx(-129.9729596, abs=1e-6)
+    expected = [14.799361, 14.014616, 22.243269, 20.318465]
+    np.testing.assert_allclose(found.coefficients["df"], expected, rtol=1e-4)
