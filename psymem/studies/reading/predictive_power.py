@@ -25,6 +25,8 @@ from psymem.fitting.threads import run_engine
 from psymem.studies.reading.model_measures import Predictor
 from psymem.studies.reading.rows import StudyRows
 
+FEWEST_GROUPS = 5
+"""With so few groups no pattern of signs is rare enough for p < .05."""
 INTERCEPTS, SLOPES = "intercepts", "by-subject slopes"
 POWER_COLUMNS = (
     "model", "instance_of", "measure", "structure", "n_obs", "delta_loglik", "delta_loglik_per_obs", "chi_square", "df",
@@ -251,6 +253,10 @@ def _formulas(rows: StudyRows, predictors: Sequence[Predictor]) -> dict[str, str
 def _notes(rows: StudyRows, base: Fit) -> list[str]:
     said = [f"Base model: {w}" for w in base.warnings if "no random effects" not in w]
     folds, groups = rows.settings.folds, int(rows.groups.nunique())
+    if folds and 1 < groups <= FEWEST_GROUPS:
+        said.append(
+            f"With {groups} groups to hold out, flipping signs can give no held-out p below {2.0 ** (1 - groups):.3g}."
+        )
     if folds and groups < 2:
         said.append(
             "There is one text only, so nothing was held out; --group-by sentence holds out sentences."

@@ -357,3 +357,16 @@ def test_settings_that_mean_nothing(options, message):
     with pytest.raises(DataError) as caught:
         StudySettings(**options)
     assert str(caught.value) == message
+
+
+def test_few_texts_cannot_give_a_small_held_out_p(made):
+    corpus, scores = made
+    texts = sorted(corpus.words["text_id"].unique())[:4]
+    few = dataclasses.replace(
+        corpus,
+        words=corpus.words[corpus.words["text_id"].isin(texts)],
+        reading=corpus.reading[corpus.reading["text_id"].isin(texts)],
+    )
+    found = analyse_corpus(few, scores[scores["text_id"].isin(texts)], SETTINGS)
+    assert "With 4 groups to hold out, flipping signs can give no held-out p below 0.125." in found.notes
+    assert (found.power.table["held_out_p"].dropna() >= 0.125).all()
