@@ -23,7 +23,7 @@ MAPPED = {"psymem.stimuli": "stimuli", "psymem.corpora": "corpora", "psymem.anal
 DATA_FOLDERS = (*MAPPED.values(), "psymem")
 HEAVY = {
     *("torch", "transformers", "tokenizers", "accelerate", "spacy", "wordfreq"),
-    *("numpy", "pandas", "scipy", "statsmodels", "formulaic", "joblib", "matplotlib", "seaborn"),
+    *("numpy", "pandas", "scipy", "statsmodels", "joblib", "matplotlib", "seaborn"),
 }
 
 

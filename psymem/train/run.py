@@ -38,6 +38,7 @@ from psymem.train.text.corpus import (
 from psymem.train.text.encoded_text import CORPUS, read_encoded, stored_facts, write_encoded
 from psymem.train.text.files import text_files
 from psymem.train.text.vocabulary import VocabularyRule, choose_vocabulary
+from psymem.train.text.word_counts import word_counts
 
 MODEL = "model"
 """Folder of a finished run's checkpoint directory, inside that of the run."""
@@ -164,7 +165,9 @@ def train_cbr_rnn(
             facts["supertag_accuracy"] = round(supertag_accuracy(task.model, texts["tagged_validation"]), 4)
             facts["supertags"] = tags
         held_out = held_out_surprisal(task.model, texts["validation"])
-        save_checkpoint(task.model, tokenizer, out / MODEL, card_of(objective, facts, held_out))
+        counts = word_counts(tokenizer, texts, objective.passes())
+        card = card_of(objective, facts, held_out)
+        save_checkpoint(task.model, tokenizer, out / MODEL, card, word_counts=counts)
 
     processes.by_main(export)
     return out / MODEL

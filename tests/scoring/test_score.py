@@ -16,9 +16,11 @@ from psymem.measures.attention import RelativeAttention
 from psymem.measures.surprisal import Surprisal
 from psymem.registry import MEASURES
 from psymem.scoring.score import Run, as_words, score
-from psymem.tables import SCORES, check
+from psymem.tables import WORDS, Schema, check
 
 TEXTS = ["The key to the cabinets was rusty. It didn't fit.", ["Dogs", "chased", "Mr.", "NA"]]
+
+SCORES = Schema("scores", (*WORDS.required, "model"), ("model", *WORDS.key), ("text_id", "word", "model"))
 
 
 @pytest.fixture

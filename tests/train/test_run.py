@@ -150,6 +150,7 @@ def test_training_learns_and_logs(tmp_path, capsys, sampled_words):
         "model.safetensors",
         "tokenizer.json",
         "tokenizer_config.json",
+        "word_counts.tsv.gz",
     }
 
 

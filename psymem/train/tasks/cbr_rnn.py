@@ -70,6 +70,10 @@ class ObjectiveSettings:
         if self.emphasised_passes < 1:
             raise TrainingError(f"--emphasised-passes has to be at least 1, not {self.emphasised_passes}.")
 
+    def passes(self) -> dict[str, int]:
+        """Return how often one pass over the text reads each of its parts."""
+        return {"plain": 1, "tagged": self.tagged_passes, "emphasised": self.emphasised_passes}
+
     def compute_type(self) -> torch.dtype:
         """Return the precision of the products."""
         if self.precision not in ("auto", "bf16", "fp32"):
@@ -134,12 +138,7 @@ class CueBasedRNNTask(nn.Module):
     def plan(self, epoch: int) -> list[tuple[str, np.ndarray]]:
         """Batches of the plain text with those of the tagged and the emphasised text mixed in."""
         handles = []
-        passes = {
-            "plain": 1,
-            "tagged": self.settings.tagged_passes,
-            "emphasised": self.settings.emphasised_passes,
-        }
-        for name, turns in passes.items():
+        for name, turns in self.settings.passes().items():
             for turn in range(turns):
                 if name in self.texts and len(self.texts[name]):
                     seed = self.seed * 1000 + turn
