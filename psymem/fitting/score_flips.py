@@ -119,7 +119,14 @@ def _left_over(base: Fit, column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     criterion = Criterion(take(data, changed, join=state.criterion.joined), reml=False)
     evaluation = criterion(state.lambdas)
     own = ProfiledState(
-        base.spec, data, coordinates, criterion, state.theta, evaluation, 1.0, state.curvature
+        base.spec,
+        data,
+        coordinates,
+        criterion,
+        state.theta,
+        evaluation=evaluation,
+        sigma=1.0,
+        curvature=state.curvature,
     )
     return column - data.fixed @ own.beta, own.residuals()
 
