@@ -11,15 +11,15 @@ from typing import Any
 from psymem._version import __version__
 
 _PUBLIC = {
-    "load_corpus": "psymem.data.corpora",
-    "load_stimuli": "psymem.data.stimuli",
+    "load_corpus": "psymem.data.corpora.catalogue",
+    "load_stimuli": "psymem.data.items.stimuli",
     "load_backend": "psymem.backends.load",
-    "score": "psymem.scoring",
+    "score": "psymem.scoring.score",
     "fit": "psymem.fitting.fit",
     "compare": "psymem.fitting.comparison",
-    "attraction": "psymem.designs.factorial",
-    "reading": "psymem.designs.naturalistic",
-    "fixations": "psymem.designs.fixations",
+    "attraction": "psymem.studies.attraction.study",
+    "reading": "psymem.studies.reading.study",
+    "fixations": "psymem.studies.fixations.study",
 }
 
 __all__ = [

@@ -142,8 +142,9 @@ def check_bundled_models() -> Iterator[Finding]:
 
 def check_item_sets() -> Iterator[Finding]:
     """Read each item set; published ones only where they were fetched."""
-    from psymem.data import fetch_stimuli, stimuli
-    from psymem.data.download import data_folder
+    from psymem.data.items import fetch as fetch_stimuli
+    from psymem.data.items import stimuli
+    from psymem.io.download import data_folder
 
     for name in stimuli.names():
         if name in fetch_stimuli.FETCHABLE and not (data_folder() / "stimuli" / name).exists():
@@ -162,7 +163,7 @@ def check_folders() -> Iterator[Finding]:
     """Write into each folder that psymem, or the hub of models for it, writes into."""
     from huggingface_hub.constants import HF_HUB_CACHE
 
-    from psymem.data.download import data_folder
+    from psymem.io.download import data_folder
 
     folders = {
         "folder for fetched data": data_folder(),

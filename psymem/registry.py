@@ -84,34 +84,34 @@ ARCHITECTURES = Registry(
     "model architecture",
     {
         "psymem-cbr-rnn": "psymem.models.cbr_rnn_architecture:ARCHITECTURE",
-        "psymem-gated-rnn": "psymem.models.gated_architecture:ARCHITECTURE",
+        "psymem-gated-rnn": "psymem.models.gated.architecture:ARCHITECTURE",
     },
 )
 
 ENGINES = Registry(
     "fitting engine",
     {
-        "profiled": "psymem.fitting.profiled:fit_profiled",
-        "statsmodels": "psymem.fitting.statsmodels_engine:fit_statsmodels",
-        "lme4": "psymem.fitting.lme4_engine:fit_lme4",
-        "mixedlm": "psymem.fitting.mixedlm_engine:fit_mixedlm",
+        "profiled": "psymem.fitting.profiled.engine:fit_profiled",
+        "statsmodels": "psymem.fitting.engines.statsmodels:fit_statsmodels",
+        "lme4": "psymem.fitting.engines.lme4:fit_lme4",
+        "mixedlm": "psymem.fitting.engines.mixedlm:fit_mixedlm",
     },
 )
 
 CORPORA = Registry(
     "corpus",
     {
-        "provo": "psymem.data.provo:read",
-        "natural-stories": "psymem.data.natural_stories:read",
-        "ucl": "psymem.data.ucl:read",
-        "ucl-self-paced": "psymem.data.ucl:read_self_paced",
-        "iitb": "psymem.data.iitb:read",
-        "cmcl": "psymem.data.cmcl:read",
-        "eyelink": "psymem.data.eyelink:read",
-        "csv": "psymem.data.csv_corpus:read",
-        "dundee": "psymem.data.dundee:read",
-        "geco": "psymem.data.geco:read",
-        "zuco1": "psymem.data.zuco:read_zuco1",
-        "zuco2": "psymem.data.zuco:read_zuco2",
+        "provo": "psymem.data.readers.provo:read",
+        "natural-stories": "psymem.data.readers.natural_stories:read",
+        "ucl": "psymem.data.readers.ucl:read",
+        "ucl-self-paced": "psymem.data.readers.ucl:read_self_paced",
+        "iitb": "psymem.data.readers.iitb:read",
+        "cmcl": "psymem.data.readers.cmcl:read",
+        "eyelink": "psymem.data.readers.eyelink:read",
+        "csv": "psymem.data.readers.csv_corpus:read",
+        "dundee": "psymem.data.readers.dundee:read",
+        "geco": "psymem.data.readers.geco:read",
+        "zuco1": "psymem.data.readers.zuco:read_zuco1",
+        "zuco2": "psymem.data.readers.zuco:read_zuco2",
     },
 )

@@ -115,8 +115,8 @@ def write_gated_checkpoint(folder: Path, family: str, *, seed: int = 1, **settin
     """Write a gated model with random weights; `settings` as in GatedSettings."""
     import torch
 
-    from psymem.models.gated_settings import GatedSettings
-    from psymem.models.language_model import GatedLanguageModel
+    from psymem.models.gated.language_model import GatedLanguageModel
+    from psymem.models.gated.settings import GatedSettings
     from psymem.models.storage import save_checkpoint
     from psymem.models.word_tokenizer import build_tokenizer
 

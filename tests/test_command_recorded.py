@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from psymem.outputs import base_provenance
+from psymem.io.outputs import base_provenance
 
 
 @pytest.mark.parametrize(

@@ -62,8 +62,8 @@ def test_only_public_names_are_used(path: Path):
         ("import psymem\npsymem.score(psymem.fit)", {"score", "fit"}),
         ("from psymem import fit as f", {"fit"}),
         (
-            "from psymem.fitting.profiled import x\nimport psymem.models.hf",
-            {"psymem.fitting.profiled", "psymem.models.hf"},
+            "from psymem.fitting.profiled.engine import x\nimport psymem.models.hf",
+            {"psymem.fitting.profiled.engine", "psymem.models.hf"},
         ),
     ],
 )

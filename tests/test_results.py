@@ -145,8 +145,8 @@ def test_memory_is_told_as_it_is():
 def test_effects_of_the_bundled_networks_are_those_of_the_job(tmp_path: Path):
     """The readme's table and the committed one, against the job run anew and t-tests over items."""
     import psymem
-    from psymem.cli.effects_table import effects_table
-    from psymem.designs.structures import ITEMS_BY_INSTANCES
+    from psymem.cli.studies.effects_table import effects_table
+    from psymem.studies.common.structures import ITEMS_BY_INSTANCES
 
     result = psymem.attraction("cbr-rnn", out=tmp_path / "out")
     committed = pd.read_csv(RESULTS / "attraction_effects.csv")

@@ -1,1 +1,1 @@
-"""See the architecture notes in CONTRIBUTING.md."""
+"""Models that read: one call from words to a Trace, whatever the model."""

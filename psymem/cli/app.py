@@ -14,28 +14,28 @@ from psymem._version import __version__
 from psymem.errors import PsymemError, PsymemWarning
 
 COMMANDS: tuple[str, ...] = (
-    "attraction",
+    "studies.attraction",
     "score",
-    "reading",
-    "fixations",
-    "heads",
-    "memory",
-    "suite",
-    "pairs",
+    "studies.reading",
+    "studies.fixations",
+    "studies.heads",
+    "studies.memory",
+    "studies.suite",
+    "studies.pairs",
     "stimuli",
     "corpora",
-    "train",
+    "training.train",
     "perplexity",
     "models",
     "fit",
     "compare",
     "power",
-    "published_scores",
-    "language_model_tables",
-    "sentiment_tables",
+    "studies.published_scores",
+    "studies.language_model_tables",
+    "studies.sentiment_tables",
     "doctor",
 )
-"""Command files in this folder, in the order in which ``psymem --help`` lists them."""
+"""Command files in this folder and those below it, in the order in which ``psymem --help`` lists them."""
 
 
 INTERRUPTED = "Interrupted; finished files were kept, nothing is half-written."

@@ -149,7 +149,7 @@ def _show(tests: Comparison | None, held_out: CrossValidation | None, as_json: b
 def _save(
     tests: Comparison | None, held_out: CrossValidation | None, folder: Path, about: dict[str, Any]
 ) -> None:
-    from psymem.outputs import write_table
+    from psymem.io.outputs import write_table
 
     if tests is not None:
         fits = (tests.base, *tests.full)

@@ -12,7 +12,7 @@ import typer
 from psymem.cli.corpus_options import AVERAGED, COLUMNS, KEEP, MS_PER_UNIT, TEXTS, ZERO, reader_settings
 
 if TYPE_CHECKING:
-    from psymem.data.corpus import Corpus
+    from psymem.data.corpora.corpus import Corpus
 
 AS_JSON = typer.Option(False, "--json", help="Print JSON instead of text.")
 NAME = typer.Argument(help="Name of a corpus (psymem corpora list).")
@@ -34,7 +34,7 @@ def list_corpora(as_json: bool = AS_JSON) -> None:
     import pandas as pd
 
     from psymem.cli.frames import show as show_frame
-    from psymem.data.corpora import read_card
+    from psymem.data.corpora.catalogue import read_card
     from psymem.registry import CORPORA
 
     cards = [read_card(name) for name in CORPORA.names()]
@@ -50,7 +50,7 @@ def list_corpora(as_json: bool = AS_JSON) -> None:
 
 def show(name: str = NAME, as_json: bool = AS_JSON) -> None:
     """Show what a corpus is, its licence, how to cite it, where to get it and which files are needed."""
-    from psymem.data.corpora import read_card, sample_folder
+    from psymem.data.corpora.catalogue import read_card, sample_folder
 
     card = read_card(name)
     sample = sample_folder(name)
@@ -82,7 +82,7 @@ def fetch(
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print no notes."),
 ) -> None:
     """Download a corpus that anybody may download, and verify it; others are never fetched."""
-    from psymem.data.fetch_corpora import fetch_corpus
+    from psymem.data.corpora.fetch import fetch_corpus
 
     path, notes = fetch_corpus(name, folder)
     typer.echo(str(path))
@@ -105,7 +105,7 @@ def check(
     as_json: bool = AS_JSON,
 ) -> None:
     """Read a corpus and say what is there: files, readers, texts, words, measures, and what was mended or left out."""
-    from psymem.data.corpora import found_files, load_corpus
+    from psymem.data.corpora.catalogue import found_files, load_corpus
 
     place = _place(name, folder, sample)
     files = found_files(name, place)
@@ -125,9 +125,9 @@ def check(
 
 def _place(name: str, folder: Path | None, sample: bool) -> Path:
     """Return the folder to read; raises DataError if none was given and none was fetched."""
-    from psymem.data.corpora import sample_folder
-    from psymem.data.download import data_folder
+    from psymem.data.corpora.catalogue import sample_folder
     from psymem.errors import DataError
+    from psymem.io.download import data_folder
 
     if sample:
         found = sample_folder(name)
@@ -136,7 +136,7 @@ def _place(name: str, folder: Path | None, sample: bool) -> Path:
         return found
     if folder is not None:
         return folder.expanduser()
-    from psymem.data.corpora import read_card
+    from psymem.data.corpora.catalogue import read_card
 
     read_card(name)
     fetched = data_folder() / "corpora" / name

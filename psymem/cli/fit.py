@@ -92,8 +92,8 @@ def _with_file(given: str) -> str | tuple[str, dict[str, list[float]]]:
     DataError
         If the file is not a table of numbers.
     """
-    from psymem.delimited import read_table
     from psymem.errors import DataError
+    from psymem.io.delimited import read_table
 
     column, _, value = given.partition("=")
     if not value.strip().lower().endswith((".csv", ".tsv")):
@@ -120,7 +120,7 @@ def _show(found: Fit, means: list[str], adjust: str, as_json: bool) -> None:
 
 
 def _everything(found: Fit, tables: dict[str, Any]) -> Any:
-    from psymem.outputs import plain
+    from psymem.io.outputs import plain
 
     return plain(
         {
@@ -134,7 +134,7 @@ def _everything(found: Fit, tables: dict[str, Any]) -> Any:
 
 def _save(found: Fit, out: Path, provenance: dict[str, Any], table: Path) -> None:
     """Write the file that the ending of `out` asks for."""
-    from psymem.outputs import write_table, write_text
+    from psymem.io.outputs import write_table, write_text
 
     texts = {".tex": found.to_latex, ".html": found.to_html, ".r": lambda: found.to_r(str(table))}
     if (make := texts.get(out.suffix.lower())) is not None:

@@ -29,8 +29,8 @@ def import_timkey(
     The file is a pickle, which could run any code when opened as usual. psymem reads names, settings and weights
     only, builds none of its objects, and refuses a file that names anything a CBR-RNN does not consist of.
     """
+    from psymem.io.outputs import check_writable
     from psymem.models.timkey import import_timkey as convert
-    from psymem.outputs import check_writable
 
     check_writable(out)
     card = convert(file, vocab, out, supertag_weight=supertag_weight)

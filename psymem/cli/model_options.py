@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def read_rows(path: Path, quiet: bool) -> pd.DataFrame:
     """Read a table, saying on standard error what was normalised."""
-    from psymem.delimited import read_table
+    from psymem.io.delimited import read_table
 
     frame = read_table(path, file_rows=True)
     if not quiet:

@@ -30,8 +30,8 @@ def perplexity(
     import pandas as pd
 
     from psymem import checkpoints
-    from psymem.outputs import write_table
-    from psymem.train.evaluation import perplexity_of_files
+    from psymem.io.outputs import write_table
+    from psymem.train.loop.evaluation import perplexity_of_files
 
     rows = []
     for name in [n for m in model for n in checkpoints.expand(m)]:

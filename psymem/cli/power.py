@@ -72,7 +72,7 @@ def register(app: typer.Typer) -> None:
         done = _simulate(pilot, frame, designs, quiet, effects=effects, terms=term or None, **settings)
         _show(done, as_json, formula)
         if out is not None:
-            from psymem.outputs import write_table
+            from psymem.io.outputs import write_table
 
             about = {
                 "input": str(table),

@@ -24,7 +24,7 @@ from psymem.errors import PsymemError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from psymem.scoring import Run
+    from psymem.scoring.score import Run
 
 
 def register(app: typer.Typer) -> None:
@@ -93,8 +93,8 @@ def score(
     """
     from psymem.cli.progress import progress_bar
     from psymem.measures.base import with_heads
-    from psymem.scoring import Run
-    from psymem.scoring_parallel import Workers, compute_parts
+    from psymem.scoring.parallel import Workers, compute_parts
+    from psymem.scoring.score import Run
 
     workers = Workers(jobs, dask)
     words = _words(text, stimuli, table, word_column, text_column)
@@ -133,12 +133,12 @@ def _words(
     if len(given) != 1:
         found = f"{' and '.join(given)} were given" if given else "none was given"
         raise PsymemError(f"Give one of --text, --stimuli and --table; {found}.")
-    from psymem.data import words as sources
+    from psymem.data.words import texts as sources
 
     if text is not None:
         return sources.words_from_text(text)
     if stimuli is not None:
-        from psymem.data.stimuli import load_stimuli
+        from psymem.data.items.stimuli import load_stimuli
 
         return load_stimuli(stimuli)
     return sources.words_from_table(table, word_column=word_column, text_column=text_column)  # type: ignore[arg-type]
@@ -154,7 +154,7 @@ def _write(
 ) -> int:
     """Write rows and sidecar, going on where an earlier run stopped; returns the number of rows."""
     from psymem._version import __version__
-    from psymem.resumable import frame_digest, write_resumably
+    from psymem.scoring.resumable import frame_digest, write_resumably
 
     def resumed(there: int) -> None:
         if not quiet:

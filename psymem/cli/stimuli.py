@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from psymem.data.stimuli import Report
+    from psymem.data.items.stimuli import Report
 
 AS_JSON = typer.Option(False, "--json", help="Print JSON instead of a table.")
 QUIET = typer.Option(False, "--quiet", "-q", help="Print no notes.")
@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
 
 def list_sets(as_json: bool = AS_JSON) -> None:
     """List the item sets that psymem knows."""
-    from psymem.data.stimuli import names
+    from psymem.data.items.stimuli import names
 
     rows = [_known_set(name) for name in names()]
     if as_json:
@@ -46,7 +46,7 @@ def show(
     quiet: bool = QUIET,
 ) -> None:
     """Show the sentences of an item set."""
-    from psymem.data.stimuli import read_item_set
+    from psymem.data.items.stimuli import read_item_set
     from psymem.errors import UnknownNameError
 
     item_set = read_item_set(name)
@@ -85,7 +85,7 @@ def check(
     A column design that says attraction, or a card.toml with design =
     "attraction", holds a set to the conditions A-H.
     """
-    from psymem.data.stimuli import examine, locate
+    from psymem.data.items.stimuli import examine, locate
 
     report = examine(locate(file))
     if as_json:
@@ -102,7 +102,7 @@ def fetch(
     quiet: bool = QUIET,
 ) -> None:
     """Download a published item set into the user data folder and verify it."""
-    from psymem.data.fetch_stimuli import fetch as fetch_set
+    from psymem.data.items.fetch import fetch as fetch_set
 
     path = fetch_set(name, source)
     if not quiet:
@@ -120,9 +120,9 @@ def lists(
     quiet: bool = QUIET,
 ) -> None:
     """Write Latin-square lists: each item once per list, its condition rotating over the lists."""
-    from psymem.data.latin_square import latin_square
-    from psymem.data.stimuli import read_item_set
-    from psymem.outputs import write_table
+    from psymem.data.items.latin_square import latin_square
+    from psymem.data.items.stimuli import read_item_set
+    from psymem.io.outputs import write_table
 
     item_set = read_item_set(name)
     frame = latin_square(item_set, seed=seed)
@@ -154,9 +154,9 @@ def suite(
     quiet: bool = QUIET,
 ) -> None:
     """Write an item set as a SyntaxGym suite; the numbers of its regions are printed."""
-    from psymem.data.stimuli import read_item_set
-    from psymem.data.suite_of_items import suite_of_items
-    from psymem.data.syntaxgym import write_suite
+    from psymem.data.items.stimuli import read_item_set
+    from psymem.data.items.suite_of_items import suite_of_items
+    from psymem.data.items.syntaxgym import write_suite
 
     item_set = read_item_set(name)
     made = suite_of_items(item_set.words, item_set.name, prediction)
@@ -169,8 +169,8 @@ def suite(
 # printing --------------------------------------------------------------------------------------------------
 def _known_set(name: str) -> dict[str, Any]:
     """Return the row of one set; a set that was not fetched has its card only."""
-    from psymem.data import published_items
-    from psymem.data.stimuli import locate, read_item_set
+    from psymem.data.items import published_items
+    from psymem.data.items.stimuli import locate, read_item_set
     from psymem.errors import DataError
 
     try:

@@ -1,1 +1,1 @@
-"""See the architecture notes in CONTRIBUTING.md."""
+"""Human data and the items people and models read."""

@@ -1,1 +1,1 @@
-"""See the architecture notes in CONTRIBUTING.md."""
+"""Mixed models given as lme4 formulas, by engines of our own or others'."""

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy import stats
 
 from psymem.errors import FitError, NotNestedError
-from psymem.fitting.design import ModelData, RandomTerm, build
+from psymem.fitting.formula.design import ModelData, RandomTerm, build
 from psymem.fitting.multiplicity import adjust
 from psymem.fitting.result import Fit
 from psymem.fitting.spec import make_spec

@@ -15,7 +15,7 @@ import pandas as pd
 
 from psymem.errors import FitError
 from psymem.fitting.comparison import check_same_rows
-from psymem.fitting.design import ModelData
+from psymem.fitting.formula.design import ModelData
 from psymem.fitting.held_out import log_likelihood, training_rows
 from psymem.fitting.multiplicity import adjust
 from psymem.fitting.result import Fit

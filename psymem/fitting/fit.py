@@ -100,7 +100,7 @@ def fit_spec(frame: pd.DataFrame, spec: FitSpec) -> Fit:
     A family that the default engine does not fit goes to ``lme4`` if the formula has random effects, else to
     ``statsmodels``; the fit says which engine ran.
     """
-    from psymem.fitting.design import build
+    from psymem.fitting.formula.design import build
 
     ENGINES.load(spec.engine)  # a wrong name is refused before the table is read
     with one_thread():

@@ -15,7 +15,7 @@ import pandas as pd
 from scipy import special, stats
 
 from psymem.errors import FitError
-from psymem.fitting.design import ModelData, RandomTerm
+from psymem.fitting.formula.design import ModelData, RandomTerm
 from psymem.fitting.result import Fit
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(31)

@@ -15,10 +15,10 @@ import pandas as pd
 from scipy.special import stdtr, stdtrit
 
 from psymem.errors import FitError, UnknownNameError
-from psymem.fitting.coding import model_matrix
-from psymem.fitting.design import ModelData
-from psymem.fitting.expression import names
-from psymem.fitting.transforms import Columns, Factor, Numbers, Value
+from psymem.fitting.formula.coding import model_matrix
+from psymem.fitting.formula.design import ModelData
+from psymem.fitting.formula.expression import names
+from psymem.fitting.formula.transforms import Columns, Factor, Numbers, Value
 
 if TYPE_CHECKING:
     from psymem.fitting.result import Fit

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from psymem.errors import FitError, UnknownNameError
-from psymem.fitting.design import ModelData, build
+from psymem.fitting.formula.design import ModelData, build
 from psymem.fitting.result import Fit
 from psymem.fitting.simulation import Truth, resized, simulate_response, truth_of
 from psymem.fitting.threads import run_engine

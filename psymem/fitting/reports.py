@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from psymem.errors import FitError
-from psymem.fitting.contrasts import Contrast
-from psymem.fitting.expression import Node, parse
+from psymem.fitting.formula.contrasts import Contrast
+from psymem.fitting.formula.expression import Node, parse
 from psymem.fitting.summary import number, p_value, rows_of
 
 if TYPE_CHECKING:

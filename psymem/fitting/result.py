@@ -14,7 +14,7 @@ from psymem.errors import EngineError
 from psymem.fitting.spec import FitSpec
 
 if TYPE_CHECKING:
-    from psymem.fitting.design import ModelData
+    from psymem.fitting.formula.design import ModelData
 
 VARIANCE_COLUMNS = ("group", "term", "with_term", "variance", "sd", "correlation")
 """Columns of Fit.variance_components.

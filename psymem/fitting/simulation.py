@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from psymem.errors import FitError, UnknownNameError
-from psymem.fitting.design import ModelData, RandomTerm
+from psymem.fitting.formula.design import ModelData, RandomTerm
 from psymem.fitting.held_out import block_covariance
 from psymem.fitting.result import Fit
 from psymem.fitting.spec import FitSpec

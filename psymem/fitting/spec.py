@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from psymem.errors import FitError
-from psymem.fitting.contrasts import Contrast, as_contrast
+from psymem.fitting.formula.contrasts import Contrast, as_contrast
 
 FAMILIES = ("gaussian", "binomial", "poisson")
 INTERVALS = ("wald", "profile")

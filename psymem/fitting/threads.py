@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from psymem.registry import ENGINES
 
 if TYPE_CHECKING:
-    from psymem.fitting.design import ModelData
+    from psymem.fitting.formula.design import ModelData
     from psymem.fitting.result import Fit
     from psymem.fitting.spec import FitSpec
 
@@ -26,7 +26,7 @@ def run_engine(spec: FitSpec, data: ModelData) -> Fit:
         if data.weights is None:
             fitted: Fit = engine(spec, data)
             return fitted
-        from psymem.fitting.weights import unweighted_fit, weighted
+        from psymem.fitting.formula.weights import unweighted_fit, weighted
 
         return unweighted_fit(engine(spec, weighted(spec, data)), data)
 

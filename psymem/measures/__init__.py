@@ -1,1 +1,1 @@
-"""See the architecture notes in CONTRIBUTING.md."""
+"""What is measured on a Trace: one value per word."""

@@ -1,1 +1,1 @@
-"""See the architecture notes in CONTRIBUTING.md."""
+"""The mathematics of the models, each readable beside its paper, and their Hugging Face registration."""

@@ -20,8 +20,8 @@ from transformers import (
 
 from psymem.models.cbr_rnn import CueBasedRNN
 from psymem.models.cbr_rnn_architecture import ARCHITECTURE, provides
+from psymem.models.gated.hf import GatedConfig, GatedForCausalLM
 from psymem.models.hf_base import NetworkForCausalLM
-from psymem.models.hf_gated import GatedConfig, GatedForCausalLM
 from psymem.models.storage import MAX_TOKENS, load_checkpoint, save_checkpoint
 from psymem.models.word_tokenizer import BOS_ID, EOS_ID, PAD_ID
 

@@ -17,9 +17,10 @@ from safetensors.torch import load_file, save
 from tokenizers import Tokenizer
 from torch import nn
 
-from psymem import checkpoints, outputs
+from psymem import checkpoints
 from psymem.checkpoints import CARD, CONFIG, TOKENIZER, WEIGHTS, Checkpoint
 from psymem.errors import CheckpointError
+from psymem.io import outputs
 from psymem.models.architecture import Architecture
 from psymem.models.word_tokenizer import BOS, BOS_ID, EOS, EOS_ID, PAD, PAD_ID, SPECIAL_TOKENS, UNK
 from psymem.registry import ARCHITECTURES

@@ -78,7 +78,7 @@ def by_item_figure(
     Parameters
     ----------
     values, summary
-        From `psymem.designs.means.by_item_effects` and `by_item_summary`, one region.
+        From `psymem.studies.common.means.by_item_effects` and `by_item_summary`, one region.
     effect_labels
         Effect name -> what the axis says, from top to bottom.
     titles

@@ -20,15 +20,15 @@ from tokenizers import Tokenizer
 
 from psymem.errors import TrainingError
 from psymem.models.storage import save_checkpoint
-from psymem.train import checkpointing, processes
-from psymem.train.cbr_rnn import CueBasedRNNTask, ObjectiveSettings, card_of
-from psymem.train.corpus import EncodedText, choose_tags, encode_files, encode_tagged, read_tagged
-from psymem.train.encoded_text import CORPUS, read_encoded, stored_facts, write_encoded
-from psymem.train.evaluation import held_out_surprisal, supertag_accuracy
-from psymem.train.loop import LoopSettings, Position, train_to_best, whole_fingerprint
-from psymem.train.progress import Progress
-from psymem.train.text import text_files
-from psymem.train.vocabulary import VocabularyRule, choose_vocabulary
+from psymem.train.loop import checkpointing, processes
+from psymem.train.loop.evaluation import held_out_surprisal, supertag_accuracy
+from psymem.train.loop.loop import LoopSettings, Position, train_to_best, whole_fingerprint
+from psymem.train.loop.progress import Progress
+from psymem.train.tasks.cbr_rnn import CueBasedRNNTask, ObjectiveSettings, card_of
+from psymem.train.text.corpus import EncodedText, choose_tags, encode_files, encode_tagged, read_tagged
+from psymem.train.text.encoded_text import CORPUS, read_encoded, stored_facts, write_encoded
+from psymem.train.text.files import text_files
+from psymem.train.text.vocabulary import VocabularyRule, choose_vocabulary
 
 MODEL = "model"
 """Folder of a finished run's checkpoint directory, inside that of the run."""
@@ -43,7 +43,7 @@ class DataSettings:
     Parameters
     ----------
     text
-        Files or folders (see :mod:`psymem.train.text`).
+        Files or folders (see :mod:`psymem.train.text.files`).
     tagged
         Files of ``word TAB supertag`` lines; a tenth of their sentences is held out.
     again

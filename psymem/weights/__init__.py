@@ -1,1 +1,1 @@
-"""See the architecture notes in CONTRIBUTING.md."""
+"""Small models that come with psymem: weights, vocabulary and a card each."""

@@ -11,7 +11,7 @@ import pytest
 
 from psymem.backends.load import load_backend
 from psymem.measures.surprisal import Surprisal
-from psymem.scoring import score
+from psymem.scoring.score import score
 from psymem.units import bits_to_nats
 
 MEAN_NATS = dict(zip("abcdefgh", (10.6, 9.6, 11.8, 10.3, 12.9, 10.5, 11.4, 11.9), strict=True))

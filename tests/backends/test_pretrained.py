@@ -14,7 +14,7 @@ from psymem.backends.pretrained import PretrainedBackend
 from psymem.errors import CheckpointError, MeasureError, ModelError
 from psymem.measures.attention_entropy import AttentionEntropy
 from psymem.measures.surprisal import Surprisal
-from psymem.scoring import as_words, score
+from psymem.scoring.score import as_words, score
 
 SENTENCE = "The key didn't fit 👩‍🚀 , naïve museum .".split()
 RUNNING = "The key didn't fit 👩‍🚀, naïve museum."

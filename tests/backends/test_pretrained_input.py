@@ -12,7 +12,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from psymem.backends.load import load_backend
 from psymem.errors import CheckpointError, DataError, MeasureError, ModelError, PsymemWarning
 from psymem.measures.attention_entropy import AttentionEntropy
-from psymem.scoring import as_words, score
+from psymem.scoring.score import as_words, score
 
 
 @pytest.fixture(params=["gpt2", "llama"])

@@ -11,9 +11,9 @@ import torch
 from psymem.backends import recurrent
 from psymem.backends.load import load_backend
 from psymem.errors import ModelError, PsymemWarning
-from psymem.models.drawn_levels import drawn_levels
+from psymem.models.gated.drawn_levels import drawn_levels
 from psymem.models.storage import load_checkpoint
-from psymem.scoring import score
+from psymem.scoring.score import score
 
 SENTENCE = "The key to the cabinets was rusty and she said so .".split()
 LONG = SENTENCE * 3

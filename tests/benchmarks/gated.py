@@ -23,10 +23,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import torch
 from torch import Tensor, nn
 
-from psymem.models.fixation_predictor import hard_gate
-from psymem.models.gated import GatedLayer
-from psymem.models.gated_settings import GatedSettings
-from psymem.models.parameter_count import fit_width
+from psymem.models.gated.cells import GatedLayer
+from psymem.models.gated.fixation_predictor import hard_gate
+from psymem.models.gated.parameter_count import fit_width
+from psymem.models.gated.settings import GatedSettings
 
 VOCABULARY, EMBEDDING = 33_278, 100
 CONTENDERS = (

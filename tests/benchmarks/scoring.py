@@ -68,7 +68,7 @@ def run_psymem(folder: str, texts: list[str], heads: bool) -> dict:
     """Score with psymem as `psymem score` does."""
     from psymem.backends.load import load_backend
     from psymem.measures.relative_attention import RelativeAttention
-    from psymem.scoring import Run, as_words
+    from psymem.scoring.score import Run, as_words
 
     words = as_words([t.split() for t in texts])
     backend = load_backend(folder, punctuation="spaced")  # minicons reads what stands there

@@ -24,7 +24,7 @@ import numpy as np
 import torch
 
 from psymem.backends.recurrent import RecurrentBackend
-from psymem.train.text import read_sentences, text_files
+from psymem.train.text.files import read_sentences, text_files
 
 SHORTEST, LONGEST = 4, 12
 TOLERANCE_BITS = 1e-4

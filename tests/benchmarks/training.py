@@ -32,12 +32,12 @@ from torch import Tensor, nn
 from psymem.models.cbr_rnn import CueBasedRNN, CueBasedRNNSettings
 from psymem.models.cbr_rnn_training import hidden_states
 from psymem.models.word_tokenizer import PAD_ID
-from psymem.train.batching import Batch
-from psymem.train.cbr_rnn import CueBasedRNNTask, ObjectiveSettings
-from psymem.train.corpus import EncodedText, encode_files
-from psymem.train.evaluation import held_out_surprisal
-from psymem.train.text import text_files
-from psymem.train.vocabulary import VocabularyRule, choose_vocabulary
+from psymem.train.loop.evaluation import held_out_surprisal
+from psymem.train.tasks.cbr_rnn import CueBasedRNNTask, ObjectiveSettings
+from psymem.train.text.batching import Batch
+from psymem.train.text.corpus import EncodedText, encode_files
+from psymem.train.text.files import text_files
+from psymem.train.text.vocabulary import VocabularyRule, choose_vocabulary
 
 SENTENCES, WORDS = 128, 30
 HELD_OUT_TOKENS = 15_000

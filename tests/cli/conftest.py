@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from psymem.cli.app import build
-from psymem.data.attraction_design import CONDITIONS
+from psymem.data.items.attraction_design import CONDITIONS
 from psymem.errors import PsymemError
 
 NOUNS = [

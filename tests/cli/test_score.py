@@ -21,7 +21,7 @@ from psymem.cli.app import build
 from psymem.errors import PsymemError
 from psymem.measures.attention_entropy import AttentionEntropy
 from psymem.registry import MEASURES
-from psymem.scoring import score
+from psymem.scoring.score import score
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from psymem.backends.base import Backend
 from psymem.backends.load import load_backend
 from psymem.errors import ModelError
 from psymem.measures.surprisal import Surprisal
-from psymem.models.gated_settings import FAMILIES
+from psymem.models.gated.settings import FAMILIES
 from psymem.registry import BACKENDS
-from psymem.scoring import as_words
+from psymem.scoring.score import as_words
 
 TEXTS = [
     "The key to the cabinets was rusty .".split(),

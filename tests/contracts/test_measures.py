@@ -11,7 +11,7 @@ import pytest
 from psymem.backends.toy import ToyBackend
 from psymem.measures.base import Measure
 from psymem.registry import MEASURES
-from psymem.scoring import as_words
+from psymem.scoring.score import as_words
 
 WORDS = "The key to the cabinets was rusty .".split()
 ROLES = ["", "target", "", "", "attractor", "critical", "spillover", ""]

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from scipy import integrate, stats
 
-from psymem.fitting.design import build
 from psymem.fitting.fit import fit
+from psymem.fitting.formula.design import build
 from psymem.fitting.held_out import _integrated, block_covariance, log_likelihood, training_rows
-from psymem.fitting.least_squares import fit_least_squares
+from psymem.fitting.profiled.least_squares import fit_least_squares
 from psymem.fitting.spec import make_spec
 
 

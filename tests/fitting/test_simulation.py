@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from psymem.errors import FitError, UnknownNameError
-from psymem.fitting.design import build
 from psymem.fitting.fit import fit
+from psymem.fitting.formula.design import build
 from psymem.fitting.simulation import resized, simulate_response, truth_of
 
 FORMULA = "y ~ x + (1 + x|subject) + (1|item)"

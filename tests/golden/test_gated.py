@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from psymem.errors import PsymemWarning
-from psymem.models.language_model import GatedLanguageModel, GatedSettings
+from psymem.models.gated.language_model import GatedLanguageModel, GatedSettings
 
 FOLDER = (
     Path(os.environ.get("PSYMEM_SHARED", Path(__file__).resolve().parents[3] / "shared")) / "golden" / "gaze"

@@ -12,7 +12,7 @@ from psymem.measures.entropy import Entropy
 from psymem.measures.entropy_reduction import EntropyReduction
 from psymem.measures.n_tokens import NTokens
 from psymem.measures.surprisal import Surprisal, UncorrectedSurprisal
-from psymem.scoring import as_words, score
+from psymem.scoring.score import as_words, score
 from psymem.trace import Trace
 
 NAN = np.nan

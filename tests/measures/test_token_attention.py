@@ -14,7 +14,7 @@ from psymem.measures.attention_entropy_change import AttentionEntropyChange
 from psymem.measures.attention_shift import AttentionShift
 from psymem.measures.attention_transport import AttentionTransport
 from psymem.measures.normalised_attention_entropy import NormalisedAttentionEntropy
-from psymem.scoring import as_words, score
+from psymem.scoring.score import as_words, score
 from psymem.trace import Trace
 
 SENTENCE = "The key to the well-known cabinets was rusty .".split()

@@ -14,7 +14,7 @@ from psymem.backends.load import load_backend
 from psymem.backends.recurrent import RecurrentBackend
 from psymem.measures.surprisal import Surprisal
 from psymem.models import hf
-from psymem.scoring import as_words
+from psymem.scoring.score import as_words
 
 pytestmark = pytest.mark.parity
 

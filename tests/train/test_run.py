@@ -20,12 +20,12 @@ from typer.testing import CliRunner
 from psymem.cli.app import build
 from psymem.errors import TrainingError
 from psymem.models.word_tokenizer import build_tokenizer
-from psymem.train.cbr_rnn import ObjectiveSettings, target_counts
-from psymem.train.corpus import encode_sentences
-from psymem.train.loop import LoopSettings
+from psymem.train.loop.loop import LoopSettings
+from psymem.train.loop.schedule import LinearSchedule, PlateauSchedule
 from psymem.train.run import DataSettings, train_cbr_rnn
-from psymem.train.schedule import LinearSchedule, PlateauSchedule
-from psymem.train.vocabulary import VocabularyRule
+from psymem.train.tasks.cbr_rnn import ObjectiveSettings, target_counts
+from psymem.train.text.corpus import encode_sentences
+from psymem.train.text.vocabulary import VocabularyRule
 
 SMALL = [
     "--width",

@@ -1,0 +1,1 @@
+"""Commands that run a study or a published table; one file a command."""

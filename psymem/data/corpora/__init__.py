@@ -1,0 +1,1 @@
+"""What reading corpora have in common: cards, the table that readers return, fixations, fetching."""

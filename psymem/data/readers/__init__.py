@@ -1,0 +1,1 @@
+"""One reader a corpus or file format: ``read(folder)`` to a Corpus."""

@@ -1,1 +1,0 @@
-"""See the architecture notes in CONTRIBUTING.md."""

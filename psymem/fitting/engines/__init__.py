@@ -1,0 +1,1 @@
+"""Engines that call other programs: lme4 in R, statsmodels, mixedlm."""

@@ -1,0 +1,1 @@
+"""From a formula and a table to matrices, as R makes them."""

@@ -1,0 +1,68 @@
+"""Weights of rows: an average over many readers says more than one over few.
+
+As in R's lm and lmer a row's residual variance is sigma^2 / w. Multiplying the row's response, fixed and random
+columns by sqrt(w) gives the same model with equal variances, whose log-likelihood lacks the sum of log(w) / 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from psymem.errors import EngineError, FitError
+from psymem.fitting.formula.design import ModelData
+from psymem.fitting.result import Fit
+from psymem.fitting.spec import FitSpec
+
+
+def weighted(spec: FitSpec, data: ModelData) -> ModelData:
+    """Return the rows multiplied by the root of their weights.
+
+    Raises
+    ------
+    EngineError
+        If the engine or the family takes no weights.
+    """
+    assert data.weights is not None
+    if spec.engine != "profiled" or spec.family != "gaussian":
+        raise EngineError(
+            f"Weights go with the engine 'profiled' and the family gaussian, not with {spec.engine!r} and {spec.family}. "
+            "Leave out the engine, or the weights."
+        )
+    root = np.sqrt(data.weights)
+    return replace(
+        data,
+        response=data.response * root,
+        fixed=data.fixed * root[:, None],
+        random=tuple(replace(term, columns=term.columns * root[:, None]) for term in data.random),
+        weights=None,
+    )
+
+
+def unweighted_fit(fit: Fit, data: ModelData) -> Fit:
+    """Return the fit of weighted rows with the rows as they were and the log-likelihood of the response itself."""
+    assert data.weights is not None
+    fit.state.data = data
+    return replace(fit, loglik=fit.loglik + float(np.log(data.weights).sum()) / 2, data=data)
+
+
+def read_weights(column: pd.Series, rows: np.ndarray) -> np.ndarray:
+    """Return the weights as numbers; NaN where missing.
+
+    Raises
+    ------
+    FitError
+        For text, or a weight that is not positive; the row is named.
+    """
+    if column.dtype.kind not in "iuf":
+        raise FitError(f"The weights {column.name!r} are not numbers.")
+    values = column.to_numpy(dtype=float)
+    wrong = (values <= 0) | np.isinf(values)
+    if wrong.any():
+        first = int(np.flatnonzero(wrong)[0])
+        raise FitError(
+            f"The weights {column.name!r} have to be positive numbers; the one of row {rows[first]} is {values[first]:g}."
+        )
+    return values

@@ -1,0 +1,1 @@
+"""Files in and out: delimited tables, encodings, spreadsheets, downloads, and results with their origin."""

@@ -1,0 +1,1 @@
+"""Tables of published papers, computed or trained again: papers, not kinds of study."""

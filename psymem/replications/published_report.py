@@ -1,0 +1,105 @@
+"""The report of a recomputed table, as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from psymem.studies.attraction.effects import ATTRACTION_EFFECTS
+from psymem.studies.common.structures import AS_PUBLISHED, STRUCTURES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from psymem.replications.published_scores import PublishedResult
+
+WHICH_TO_CITE = (
+    "Random intercepts alone, as published, take every item to show the same effect. Where items differ, their p is "
+    "too small. They, and by-item slopes alone, also take what an instance finds hard about an item for noise, although "
+    "its readings of that item share it. A text should cite the last of these tests that can be estimated: by-item "
+    "slopes with items by instances where there are several instances."
+)
+
+
+def markdown(result: PublishedResult) -> str:
+    """Return the whole report."""
+    study = result.study
+    parts = [
+        f"# {study.title}",
+        f"Recomputed from the released scores ({study.file}).",
+        f"Source: {study.citation}",
+    ]
+    parts += ["## Printed table and data", disagreements_as_text(result)]
+    for measure in dict.fromkeys(result.effects["measure"]):
+        parts += [f"## {measure}", effects_as_text(result.effects, measure)]
+    parts += [
+        "## What other random effects change",
+        _list(tuple(_changes(result.effects))) or "No verdict changes.",
+    ]
+    parts += ["## How to read this", _reading(result), WHICH_TO_CITE, _list(result.notes)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def disagreements_as_text(result: PublishedResult) -> str:
+    """Return what is known about printed values that the scores do not give."""
+    if not result.study.printed:
+        return "The printed values of this table are not on record in psymem, so none was compared."
+    return _list(result.disagreements) or "These scores give every printed value on record."
+
+
+def _changes(effects: pd.DataFrame, alpha: float = 0.05) -> Iterator[str]:
+    """Say which effects are significant as published or with other random effects, but not both."""
+    wide = effects.pivot_table(index=["measure", "effect"], columns="structure", values="p", sort=False)
+    for structure in STRUCTURES[1:]:
+        if structure not in wide:
+            continue
+        own = wide[[AS_PUBLISHED, structure]].dropna()
+        for (measure, effect), published, p in zip(own.index, own[AS_PUBLISHED], own[structure], strict=True):
+            if (published < alpha) != (p < alpha):
+                verdict = "significant" if p < alpha else "not significant"
+                both = f"p {p_text(published)} as published, p {p_text(p)} with {structure}"
+                yield f"{measure}, {effect}: {both} ({verdict})."
+
+
+def effects_as_text(effects: pd.DataFrame, measure: str) -> str:
+    """Return a Markdown table of one measure: each effect once per random-effects structure."""
+    lines = [
+        "| effect | subtraction | random effects | estimate | SE | df | t | p | p (Holm) | as people |",
+        "|---|---|---|---:|---:|---:|---:|---:|---:|---|",
+    ]
+    labels = {effect.name: effect.label for effect in ATTRACTION_EFFECTS}
+    for structure in STRUCTURES:
+        own = effects[(effects["measure"] == measure) & (effects["structure"] == structure)]
+        lines += [_row(labels.get(row["effect"], row["effect"]), row) for _, row in own.iterrows()]
+    return "\n".join(lines)
+
+
+def _row(label: str, row: pd.Series) -> str:
+    start = [label, row["subtraction"], str(row["structure"])]
+    if np.isnan(row["estimate"]):
+        return "| " + " | ".join([*start, *[""] * 6, "not estimable"]) + " |"
+    numbers = [f"{row['estimate']:.4f}", f"{row['se']:.4f}", f"{row['df']:.1f}", f"{row['t']:.2f}"]
+    agreement = {True: "yes", False: "no"}.get(row["consistent"], "")
+    return "| " + " | ".join([*start, *numbers, p_text(row["p"]), p_text(row["p_holm"]), agreement]) + " |"
+
+
+def p_text(p: float) -> str:
+    """Write a p-value as the field does."""
+    return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+
+
+def _reading(result: PublishedResult) -> str:
+    n = int(result.effects["n_models"].max())
+    instances = f"{n} model instances" if n > 1 else "one model"
+    return (
+        f"A negative estimate means attraction. Linear mixed models by REML with Satterthwaite degrees of freedom, "
+        f"treatment coding, items and {instances}; Holm's correction over the effects of one measure and structure. "
+        "The column 'as people' compares with the human effect of the same experiment: reliable and of the same sign, "
+        "or not significant where people show none."
+    )
+
+
+def _list(sentences: tuple[str, ...]) -> str:
+    return "\n".join(f"- {s.strip()}" for s in sentences)

@@ -1,0 +1,1 @@
+"""What reports are made of: the page, its tables, words and references."""

@@ -1,0 +1,1 @@
+"""Items crossed with conditions: the attraction experiment and its like."""

@@ -1,0 +1,221 @@
+"""Items crossed with conditions: from an item set and models to scores, means, effects, figures and a report.
+
+`attraction` is the whole way; `analyse` starts from scores that exist already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from psymem.studies.attraction.contrasts import contrasts_of
+from psymem.studies.attraction.effects import PUBLISHED_DIRECTIONS
+from psymem.studies.attraction.human import HumanSource, analyse_human
+from psymem.studies.attraction.plotted import plotted_means
+from psymem.studies.attraction.published_networks import with_published
+from psymem.studies.attraction.result import FactorialResult
+from psymem.studies.attraction.significance import Tests, effects_table
+from psymem.studies.attraction.within import effects_within, property_of
+from psymem.studies.common import means as means_of
+from psymem.studies.common.item_scores import Reading, item_set_facts, scoring_run
+from psymem.studies.common.rows import (
+    CRITICAL,
+    covariates_of,
+    leave_out_items,
+    out_of_vocabulary,
+    refuse_own_names,
+    refuse_single_item,
+    region_rows,
+)
+from psymem.studies.common.supertags import COLUMN, supertag_weights, weight_blocks, with_blocks
+
+if TYPE_CHECKING:
+    from psymem.backends.base import Backend
+    from psymem.data.items.human_trials import HumanTrials
+
+DESIGN = "attraction"
+BLOCKS = ("violation",)
+"""Factors of the design A-H across which the critical word changes within an item."""
+
+Progress = Callable[[str, int, int], None]
+"""Called with the model's name, the texts it has read and the number of texts."""
+
+
+def analyse(
+    scores: pd.DataFrame,
+    factors: Sequence[str],
+    *,
+    attraction: bool,
+    measures: Sequence[str],
+    tests: Tests | None = None,
+    keep_oov: bool = False,
+    about: Mapping[str, Any] | None = None,
+    human: tuple[HumanTrials, HumanSource] | None = None,
+) -> FactorialResult:
+    """Analyse scores that exist already.
+
+    Parameters
+    ----------
+    scores
+        SCORES with ``item, condition, region, role, oov``, the factors and the measures.
+    factors
+        Factor columns.
+    attraction
+        Whether the conditions are A-H of the attraction design.
+    measures
+        Measure columns, for example ``["surprisal_bits", "relative_attention"]``.
+    tests
+        How effects are tested.
+    keep_oov
+        Keep items whose target, attractor or critical word is out of vocabulary.
+    about
+        Facts about the input, for the report and the sidecars (``item_set`` is a mapping with ``name``).
+    human
+        People's trials and how they are fitted; with them, the models' effects are compared with theirs.
+
+    Raises
+    ------
+    DataError
+        If no item, or no critical word, is left.
+    """
+    tests, about = tests or Tests(), dict(about or {})
+    kept, left_out = (scores, out_of_vocabulary(scores)) if keep_oov else leave_out_items(scores)
+    refuse_own_names(factors, measures)
+    refuse_single_item(kept, left_out if not keep_oov else left_out.head(0))
+    item_set = dict(about.get("item_set", {}))
+    within = property_of(kept, tests, dict(item_set.get("card", {})), attraction)
+    covariates = covariates_of(kept, f"{tests.formula or ''} {within or ''}", [*factors, *measures])
+    weights = supertag_weights(about.get("models", ()))
+    divided = weight_blocks(scores["model"].unique(), weights, tests.formula)
+    if divided:
+        scores = scores.assign(**{COLUMN: scores["model"].map(weights).astype(float)})
+    rows = region_rows(kept.assign(**covariates), measures, factors, list(covariates))
+    single, rows = rows, with_blocks(rows, divided)
+    blocks = BLOCKS if attraction else ()
+    means = means_of.condition_means(rows, measures, factors, blocks)
+    critical = rows[rows["region"] == CRITICAL]
+    by_item = means_of.by_item_effects(
+        critical, measures, factors, contrasts_of(critical, factors, attraction)
+    )
+    people = human and analyse_human(
+        human[0], rows, factors, tests, human[1], measures=measures, attraction=attraction
+    )
+    directions = people.directions() if people else PUBLISHED_DIRECTIONS
+    effects = effects_table(rows, measures, factors, tests, attraction, people=directions)
+    return FactorialResult(
+        effects=with_published(effects) if attraction and not tests.own_effects else effects,
+        means=means,
+        scores=scores.assign(analysed=scores["item"].isin(kept["item"])),
+        left_out=left_out,
+        by_item=by_item,
+        by_item_summary=means_of.by_item_summary(by_item),
+        plotted=plotted_means(
+            means,
+            factors,
+            attraction=attraction,
+            item_set=item_set.get("name", ""),
+            people=people.means if people else None,
+            levels=tests.levels,
+        ),
+        measures=tuple(measures),
+        factors=tuple(factors),
+        attraction=attraction and not tests.own_effects,
+        tests=tests,
+        keep_oov=keep_oov,
+        about={**about, "human": dict(people.about)} if people else about,
+        human=people,
+        attraction_items=attraction,
+        blocks=divided,
+        within=effects_within(single, within, measures, factors, tests, people=directions)
+        if within
+        else None,
+    )
+
+
+def attraction(
+    model: str | Sequence[str] | Backend = "cbr-rnn",
+    stimuli: str | Path = "attraction-core",
+    out: str | Path | None = None,
+    *,
+    measures: Sequence[str] | None = None,
+    reading: Reading = Reading(),
+    tests: Tests | None = None,
+    keep_oov: bool = False,
+    human: str | Path | HumanSource | None = None,
+    supertag_weight: float | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> FactorialResult:
+    """Run the attraction experiment, or another factorial item set, on one or more models.
+
+    Parameters
+    ----------
+    model
+        One or several models: bundled names ("cbr-rnn" is all its instances), folders, hub ids, or loaded
+        backends.
+    stimuli
+        An item set by name or file.
+    out
+        Folder for the results; nothing is written without it.
+    measures
+        Names such as "surprisal"; by default every one that all the models can give.
+    reading
+        Attention heads, query row, case and beginning of sentence.
+    tests
+        How effects are tested: significance level, engine, formula, levels, contrasts.
+    keep_oov
+        Keep items whose target, attractor or critical word is out of vocabulary.
+    human
+        A file of people's trials on these items (see `psymem.data.items.human_trials`), or a `HumanSource` that also
+        says how to fit them. They take the place of the published percentages.
+    supertag_weight
+        Only instances trained with this weight of the supertag loss; models without supertags in their training
+        card stay.
+    seed
+        Recorded with the results; nothing in the analysis is random.
+    progress
+        Called while texts are read.
+
+    Returns
+    -------
+    FactorialResult
+        ``.effects``, ``.means``, ``.scores``, ``.figure`` and more.
+
+    Raises
+    ------
+    PsymemError
+        For an unknown model, item set or measure, unusable items, a folder that cannot be written.
+
+    Examples
+    --------
+    >>> import psymem
+    >>> result = psymem.attraction("cbr-rnn", "attraction-core")  # doctest: +SKIP
+    >>> result.effects[["measure", "effect", "estimate", "p", "consistent"]]  # doctest: +SKIP
+    """
+    from psymem.data.items.stimuli import read_item_set
+    from psymem.io.outputs import check_writable
+
+    if out is not None:
+        check_writable(Path(out))
+    item_set = read_item_set(stimuli)
+    source = human if isinstance(human, HumanSource) or human is None else HumanSource(human)
+    trials = (source.read(item_set.words), source) if source else None  # refused before the models read
+    run = scoring_run(item_set, model, measures, reading, supertag_weight)
+    scores = pd.concat(list(run.chunks(progress=progress)), ignore_index=True)
+    about = {"item_set": item_set_facts(item_set), **run.provenance(), "notes": run.notes(), "seed": seed}
+    result = analyse(
+        scores,
+        item_set.factors,
+        attraction=item_set.design == DESIGN,
+        measures=[column for measure in run.measures for column in measure.columns],
+        tests=tests,
+        keep_oov=keep_oov,
+        about=about,
+        human=trials,
+    )
+    if out is not None:
+        result.save(out)
+    return result

@@ -1,0 +1,1 @@
+"""What several kinds of study share: scoring their items or corpora, rows, means, intervals, results folders."""

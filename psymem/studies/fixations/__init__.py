@@ -1,0 +1,1 @@
+"""Model fixations beside people's."""

@@ -1,0 +1,1 @@
+"""How long recurrent networks remember: words they read, letters they have to keep."""

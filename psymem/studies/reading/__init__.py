@@ -1,0 +1,1 @@
+"""Reading studies: how much models' measures explain of people's reading times."""

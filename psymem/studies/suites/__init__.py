@@ -1,0 +1,1 @@
+"""Test suites of regions and predictions, and minimal pairs."""

@@ -1,0 +1,1 @@
+"""Training text: files to sentences to ids to batches."""
