@@ -17,8 +17,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from psymem.errors import PsymemWarning
 
-NUMBERS_AT_ONCE = 1 << 18
+NUMBERS_AT_ONCE = 1 << 16
 """Numbers that are centred and multiplied in one go, so that they stay in the processor's cache."""
+AT_ONCE_COLUMNS, GROUP_COLUMNS = 128, 64
+"""Columns from which all stages, and from which several, are found in one pass over the data."""
+LOST = 1e4
+"""Squares of raw data against those of centred data up to which centring after the sum costs no more than 4 digits."""
 STARTS_ANEW = (
     "partial_fit after fit starts anew, without what fit has seen: fit does not keep the second moments of whole "
     "sequences. Use partial_fit for all chunks."
@@ -57,9 +61,10 @@ class TreePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     If N is no power of two, positions of zeros follow the last one, which is what the paper does to short sequences;
     `components_`, `mean_` and `position_weights_` leave them out.
 
-    `fit` reads the data once per stage, each time half as much. `partial_fit` cannot, since stage s needs the maps below
-    it; it adds up the second moments of whole sequences instead, from which all maps follow. Both give the same result;
-    `partial_fit` needs one pass, (N D)^2 numbers and the time of an ordinary PCA.
+    `fit` finds some stages at a time, from the second moments of groups of neighbours, and reads less each time.
+    `partial_fit` cannot, since stage s needs the maps below it; it adds up the second moments of whole sequences instead,
+    from which all maps follow. Both give the same result; `partial_fit` needs one pass, (N D)^2 numbers and the time of
+    an ordinary PCA.
 
     Signs are chosen so that the entry of each map's row that is largest in size is positive.
 
@@ -89,15 +94,17 @@ class TreePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.mean_ = X.mean(0, dtype=np.float64)
         self.n_samples_seen_ = len(X)
         self._moments = None
-        stages, kept = [], []
-        rows = self._padded(X, self.mean_)
-        total, pooled = _pooled(rows)
-        while pooled is not None:
-            stages.append(_leading(pooled, self.n_components))
-            rows = _reduced(rows, stages[-1])
-            left, pooled = _pooled(rows)
-            kept.append(left)
-        self._finish(stages, total, kept, _variances(rows))
+        rows = self._rows(X)
+        stages: list[np.ndarray] = []
+        traces: list[float] = []
+        while True:
+            own, left, last = _maps(_pooled(rows), self.n_components)
+            stages += own
+            traces += left if not traces else left[1:]
+            if rows.group == rows.columns:
+                break
+            rows = _reduced(rows, closed_form(own, self.n_components))
+        self._finish(stages, traces, last)
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> TreePCA:
@@ -182,9 +189,9 @@ class TreePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 f"sequence one after the other, {width} columns each."
             )
 
-    def _padded(self, X: np.ndarray, mean: np.ndarray) -> _Rows:
-        positions = X.shape[1] // self.n_components
-        return _Rows(X, mean, _power_of_two(positions) * self.n_components, self.n_components)
+    def _rows(self, X: np.ndarray) -> _Rows:
+        positions = _power_of_two(X.shape[1] // self.n_components)
+        return _Rows(X, self.mean_, positions * self.n_components, self.n_components)
 
     # second moments of whole sequences -----------------------------------------------------------------------
     def _add(self, X: np.ndarray) -> None:
@@ -199,30 +206,22 @@ class TreePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.n_samples_seen_ = seen + new
 
     def _fit_moments(self) -> None:
-        """Find the maps from the second moments S: those of a stage's output are U S U', block by block."""
-        width = self.n_components
-        positions = len(self.mean_) // width
-        moments = np.zeros((_power_of_two(positions) * width,) * 2)
-        moments[: positions * width, : positions * width] = self._moments
-        total, stages, kept = float(np.trace(moments)), [], []
-        while len(moments) > width:
-            pairs = len(moments) // (2 * width)
-            blocks = moments.reshape(pairs, 2 * width, pairs, 2 * width)
-            stages.append(_leading(np.einsum("piqj,pq->ij", blocks, np.eye(pairs)), width))
-            moments = np.einsum("ai,piqj,bj->paqb", stages[-1], blocks, stages[-1], optimize=True)
-            moments = moments.reshape(pairs * width, pairs * width)
-            kept.append(float(np.trace(moments)))
-        self._finish(stages, total, kept, np.diag(moments) / max(self.n_samples_seen_ - 1, 1))
+        """Find the maps from the second moments of whole sequences."""
+        own = len(self.mean_)
+        columns = _power_of_two(own // self.n_components) * self.n_components
+        moments = np.zeros((columns, columns))
+        moments[:own, :own] = self._moments
+        self._finish(*_maps(moments, self.n_components))
 
-    def _finish(self, stages: list[np.ndarray], total: float, kept: list[float], variances: np.ndarray) -> None:
-        """Set what is the same however the maps were found."""
-        columns = len(self.mean_)
+    def _finish(self, stages: list[np.ndarray], traces: list[float], last: np.ndarray) -> None:
+        """Set what is the same however the maps were found: `last` are the (D, D) second moments of the result."""
         self.stages_ = stages
-        self.components_ = closed_form(stages, self.n_components)[:, :columns]
-        self.energy_ = 100 * np.array(kept) / total if total > 0 else np.full(len(stages), np.nan)
+        self.components_ = closed_form(stages, self.n_components)[:, : len(self.mean_)]
+        kept = np.array(traces[1:])
+        self.energy_ = 100 * kept / traces[0] if traces[0] > 0 else np.full(len(kept), np.nan)
         squares = (self.components_**2).reshape(self.n_components, -1, self.n_components)
         self.position_weights_ = squares.sum((0, 2))
-        self.explained_variance_ = variances
+        self.explained_variance_ = np.diag(last) / max(self.n_samples_seen_ - 1, 1)
 
 
 def closed_form(stages: list[np.ndarray], width: int) -> np.ndarray:
@@ -236,12 +235,20 @@ def closed_form(stages: list[np.ndarray], width: int) -> np.ndarray:
 
 
 class _Rows:
-    """Centred sequences, a chunk at a time: (m, columns), float64, zeros behind the last position."""
+    """Sequences at one stage: (M, columns) numbers, to be centred by `mean` unless it is None.
+
+    `group` columns are the neighbours whose maps are found together: the second moments of groups of 2^k positions,
+    added up over groups, hold all that k stages need.
+    """
 
     def __init__(self, X: np.ndarray, mean: np.ndarray | None, columns: int, width: int) -> None:
         self.X, self.mean, self.columns, self.width = X, mean, columns, width
+        self.group = columns if columns <= AT_ONCE_COLUMNS else min(columns, 2 * width)
+        while self.group < columns and 2 * self.group <= GROUP_COLUMNS:
+            self.group *= 2
 
     def __iter__(self) -> Iterator[np.ndarray]:
+        """Give centred chunks (m, columns), float64, with zeros behind the last position."""
         step = max(1, NUMBERS_AT_ONCE // self.columns)
         own = self.X.shape[1]
         for start in range(0, len(self.X), step):
@@ -253,17 +260,51 @@ class _Rows:
             np.subtract(part, self.mean, out=chunk[:, :own])
             yield chunk
 
+    def groups(self, array: np.ndarray) -> np.ndarray:
+        """(..., group) view of contiguous columns."""
+        return array.reshape(-1, self.group)
 
-def _pooled(rows: _Rows) -> tuple[float, np.ndarray | None]:
-    """Sum of squares, and (2D, 2D) second moments over all pairs of neighbours; None where one position is left."""
-    width = rows.width
-    if rows.columns == width:
-        return float(sum(np.vdot(chunk, chunk) for chunk in rows)), None
-    pooled = np.zeros((2 * width, 2 * width))
+    @property
+    def as_they_lie(self) -> bool:
+        """Whether groups of the data can be multiplied without a copy."""
+        contiguous = self.X.flags.c_contiguous and self.X.dtype == np.float64
+        return bool(contiguous and self.X.shape[1] == self.columns)
+
+
+def _pooled(rows: _Rows) -> np.ndarray:
+    """(group, group) second moments of centred data, added up over all groups of neighbours."""
+    if rows.as_they_lie:
+        groups = rows.groups(rows.X)
+        raw = groups.T @ groups
+        if rows.mean is None:
+            return raw
+        means = rows.groups(rows.mean)
+        centred = raw - len(rows.X) * (means.T @ means)
+        if (raw.diagonal() <= LOST * centred.diagonal()).all():
+            return centred
+        rows.X, rows.mean = rows.X - rows.mean, None
+        return _pooled(rows)
+    pooled = np.zeros((rows.group, rows.group))
     for chunk in rows:
-        pairs = chunk.reshape(-1, 2 * width)
-        pooled += pairs.T @ pairs
-    return float(np.trace(pooled)), pooled
+        groups = rows.groups(chunk)
+        pooled += groups.T @ groups
+    return pooled
+
+
+def _maps(moments: np.ndarray, width: int) -> tuple[list[np.ndarray], list[float], np.ndarray]:
+    """Find the maps of all stages that second moments S hold: those of a stage's output are U S U', block by block.
+
+    Returns the maps, the traces before the first and after each stage, and the (D, D) second moments of the result.
+    """
+    stages, traces = [], [float(np.trace(moments))]
+    while len(moments) > width:
+        pairs = len(moments) // (2 * width)
+        blocks = moments.reshape(pairs, 2 * width, pairs, 2 * width)
+        stages.append(_leading(blocks.diagonal(axis1=0, axis2=2).sum(2), width))
+        half = (stages[-1] @ blocks.transpose(0, 2, 1, 3)) @ stages[-1].T  # (pairs, pairs, D, D)
+        moments = half.transpose(0, 2, 1, 3).reshape(pairs * width, pairs * width)
+        traces.append(float(np.trace(moments)))
+    return stages, traces, moments
 
 
 def _leading(moments: np.ndarray, width: int) -> np.ndarray:
@@ -275,24 +316,20 @@ def _leading(moments: np.ndarray, width: int) -> np.ndarray:
     return np.ascontiguousarray(rows * np.where(largest < 0, -1.0, 1.0)[:, None])
 
 
-def _reduced(rows: _Rows, stage: np.ndarray) -> _Rows:
-    """Apply a stage to all pairs."""
-    width = rows.width
-    half = rows.columns // 2
-    out = np.empty((len(rows.X), half))
+def _reduced(rows: _Rows, components: np.ndarray) -> _Rows:
+    """Reduce every group to one position by its closed form."""
+    columns = rows.columns // rows.group * rows.width
+    if rows.as_they_lie:
+        out = (rows.groups(rows.X) @ components.T).reshape(-1, columns)
+        if rows.mean is not None:
+            out -= (rows.groups(rows.mean) @ components.T).ravel()
+        return _Rows(out, None, columns, rows.width)
+    out = np.empty((len(rows.X), columns))
     start = 0
     for chunk in rows:
-        reduced = chunk.reshape(-1, 2 * width) @ stage.T
-        out[start : start + len(chunk)] = reduced.reshape(len(chunk), half)
+        out[start : start + len(chunk)] = (rows.groups(chunk) @ components.T).reshape(-1, columns)
         start += len(chunk)
-    return _Rows(out, None, half, width)
-
-
-def _variances(rows: _Rows) -> np.ndarray:
-    squares = np.zeros(rows.width)
-    for chunk in rows:
-        squares += np.einsum("ij,ij->j", chunk, chunk)
-    return squares / max(len(rows.X) - 1, 1)
+    return _Rows(out, None, columns, rows.width)
 
 
 def _power_of_two(positions: int) -> int:

@@ -43,15 +43,29 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize(("positions", "width"), [(2, 4), (8, 3), (16, 2), (32, 1)])
+@pytest.mark.parametrize(("positions", "width"), [(1, 4), (2, 4), (8, 3), (16, 2), (32, 1), (32, 10), (128, 3)])
 def test_equals_the_recursion(rng, positions, width):
     X = sequences(rng, 300, positions, width)
+    _same_as_the_recursion(X, width)
+
+
+def test_equals_the_recursion_where_means_are_large(rng):
+    _same_as_the_recursion(sequences(rng, 300, 64, 4) + 1e5 * np.arange(256), 4)
+
+
+def test_a_column_that_does_not_vary(rng):
+    X = sequences(rng)
+    X[:, 5] = 7.1
+    _same_as_the_recursion(X, 3)
+
+
+def _same_as_the_recursion(X, width):
     expected, stages, energy = recursion(X, width)
     found = TreePCA(n_components=width).fit(X)
-    np.testing.assert_allclose(found.transform(X), expected, atol=1e-10)
+    np.testing.assert_allclose(found.transform(X), expected, atol=1e-8)
     np.testing.assert_allclose(found.energy_, energy)
     for own, other in zip(found.stages_, stages, strict=True):
-        np.testing.assert_allclose(own, other, atol=1e-10)
+        np.testing.assert_allclose(own, other, atol=1e-8)
     np.testing.assert_allclose(found.explained_variance_, expected.var(0, ddof=1))
 
 
