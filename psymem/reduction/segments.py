@@ -47,11 +47,10 @@ def fixed_length(texts: Sequence[np.ndarray], positions: int) -> np.ndarray:
     return np.asarray(weights @ vectors).reshape(len(arrays), positions, width)
 
 
-def segment_weights(
-    lengths: Sequence[int], words: np.ndarray, n_words: int, positions: int
-) -> csr_array:
-    """Return (M N, n_words): the share of every word in every position of every text, so that its product with the
-    words' vectors gives the sequences.
+def segment_weights(lengths: Sequence[int], words: np.ndarray, n_words: int, positions: int) -> csr_array:
+    """Return (M N, n_words): the share of every word in every position of every text.
+
+    Its product with the words' vectors gives the sequences.
 
     Parameters
     ----------
@@ -67,6 +66,4 @@ def segment_weights(
     starts = np.concatenate([[0], np.cumsum(per_segment)])
     shares = np.repeat(1.0 / np.maximum(per_segment, 1), per_segment)
     shape = (len(per_segment), n_words)
-    weights = csr_array((shares, np.asarray(words), starts), shape=shape)
-    weights.sum_duplicates()
-    return weights
+    return csr_array((shares, np.array(words), starts), shape=shape)  # a copy, since scipy sorts it in place

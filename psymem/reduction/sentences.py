@@ -61,7 +61,9 @@ def sentence_vectors(
         psymem.fit(table, "total_reading_time ~ n_words + tree_pca_1 + tree_pca_2 + (1|subject)")
     """
     words = check(words, WORDS)
-    found = {word: vector for word in words["word"].unique() if (vector := _vector(word, vectors)) is not None}
+    found = {
+        word: vector for word in words["word"].unique() if (vector := _vector(word, vectors)) is not None
+    }
     if not found:
         raise DataError(
             f"None of the {words['word'].nunique()} different words has a vector; are they spelled as the vectors' words?"

@@ -93,7 +93,7 @@ class TreePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         X = self._checked(X, reset=True)
         self.mean_ = X.mean(0, dtype=np.float64)
         self.n_samples_seen_ = len(X)
-        self._moments = None
+        self._moments: np.ndarray | None = None
         rows = self._rows(X)
         stages: list[np.ndarray] = []
         traces: list[float] = []
@@ -123,9 +123,8 @@ class TreePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         X = self._checked(X, reset=first)
         if first:
             self.mean_, self.n_samples_seen_ = np.zeros(X.shape[1]), 0
-            self._moments = np.zeros((X.shape[1],) * 2)
-        self._add(X)
-        self._fit_moments()
+        self._moments = self._with(X, np.zeros((X.shape[1],) * 2) if first else self._moments)
+        self._fit_moments(self._moments)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -194,24 +193,25 @@ class TreePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return _Rows(X, self.mean_, positions * self.n_components, self.n_components)
 
     # second moments of whole sequences -----------------------------------------------------------------------
-    def _add(self, X: np.ndarray) -> None:
-        """Add a chunk to means and centred second moments (Chan, Golub & LeVeque, 1983)."""
+    def _with(self, X: np.ndarray, moments: Any) -> np.ndarray:
+        """Add a chunk to means and centred second moments (Chan, Golub & LeVeque, 1983); return the moments."""
         seen, new = self.n_samples_seen_, len(X)
         own = X.mean(0, dtype=np.float64)
         step = own - self.mean_
+        added: np.ndarray = moments + np.outer(step, step) * (seen * new / (seen + new))
         for chunk in _Rows(X, own, X.shape[1], self.n_components):
-            self._moments += chunk.T @ chunk
-        self._moments += np.outer(step, step) * (seen * new / (seen + new))
+            added += chunk.T @ chunk
         self.mean_ = self.mean_ + step * (new / (seen + new))
         self.n_samples_seen_ = seen + new
+        return added
 
-    def _fit_moments(self) -> None:
+    def _fit_moments(self, moments: np.ndarray) -> None:
         """Find the maps from the second moments of whole sequences."""
         own = len(self.mean_)
         columns = _power_of_two(own // self.n_components) * self.n_components
-        moments = np.zeros((columns, columns))
-        moments[:own, :own] = self._moments
-        self._finish(*_maps(moments, self.n_components))
+        padded = np.zeros((columns, columns))
+        padded[:own, :own] = moments
+        self._finish(*_maps(padded, self.n_components))
 
     def _finish(self, stages: list[np.ndarray], traces: list[float], last: np.ndarray) -> None:
         """Set what is the same however the maps were found: `last` are the (D, D) second moments of the result."""

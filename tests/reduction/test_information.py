@@ -14,7 +14,10 @@ from psymem.reduction.information import mutual_information
 def test_ratios_by_hand(rng):
     X = rng.normal(size=(400, 12)) @ rng.normal(size=(12, 12))
     tree, mean, pca = (m.fit(X) for m in (TreePCA(3), MeanOfPositions(3), PCA(3)))
-    pairs = {name: (m.transform(X), m.components_) for name, m in zip(("tree", "mean", "pca"), (tree, mean, pca))}
+    pairs = {
+        name: (m.transform(X), m.components_)
+        for name, m in zip(("tree", "mean", "pca"), (tree, mean, pca), strict=True)
+    }
     det = {name: np.linalg.det(np.cov(y.T)) for name, (y, _) in pairs.items()}
     ratio, nats = determinant_ratio(pairs["tree"], pairs["mean"])
     assert ratio == pytest.approx(det["tree"] / (det["mean"] * 4**3))  # N^D of the mean's short rows

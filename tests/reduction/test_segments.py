@@ -7,7 +7,7 @@ import pytest
 
 from psymem.errors import DataError
 from psymem.reduction import fixed_length
-from psymem.reduction.segments import segment_sizes
+from psymem.reduction.segments import segment_sizes, segment_weights
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,14 @@ def test_widths_that_differ():
     message = r"^Widths of the word vectors: 2, 3; expected texts of \(words, D\) with one D\.$"
     with pytest.raises(DataError, match=message):
         fixed_length([np.ones((2, 2)), np.ones((2, 3))], 4)
+
+
+def test_shares_of_words_leave_the_text_as_it_is(rng):
+    words = np.array([3, 1, 3, 0, 2, 2])
+    vectors = rng.normal(size=(4, 2))
+    for positions in (2, 4):
+        found = segment_weights([5, 1], words, 4, positions) @ vectors
+        expected = fixed_length([vectors[[3, 1, 3, 0, 2]], vectors[[2]]], positions)
+        np.testing.assert_allclose(found.reshape(2, positions, 2), expected)
+        segment_weights([5, 1], words, 4, positions).sum_duplicates()
+    assert words.tolist() == [3, 1, 3, 0, 2, 2]

@@ -9,14 +9,18 @@ import pytest
 from psymem.errors import DataError
 from psymem.reduction import TreePCA, sentence_vectors
 
-SENTENCES = ["The key was old .", "Who said that ?", "It opened", "Xyzzy", "the old key opened the old museum ,"]
+SENTENCES = [
+    "The key was old .",
+    "Who said that ?",
+    "It opened",
+    "Xyzzy",
+    "the old key opened the old museum ,",
+]
 
 
 @pytest.fixture
 def words() -> pd.DataFrame:
-    rows = [
-        ("1", number, word) for number, sentence in enumerate(SENTENCES, 1) for word in sentence.split()
-    ]
+    rows = [("1", number, word) for number, sentence in enumerate(SENTENCES, 1) for word in sentence.split()]
     frame = pd.DataFrame(rows, columns=["text_id", "sentence_id", "word"])
     return frame.assign(word_id=range(1, len(frame) + 1))
 

@@ -43,7 +43,9 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize(("positions", "width"), [(1, 4), (2, 4), (8, 3), (16, 2), (32, 1), (32, 10), (128, 3)])
+@pytest.mark.parametrize(
+    ("positions", "width"), [(1, 4), (2, 4), (8, 3), (16, 2), (32, 1), (32, 10), (128, 3)]
+)
 def test_equals_the_recursion(rng, positions, width):
     X = sequences(rng, 300, positions, width)
     _same_as_the_recursion(X, width)
@@ -181,7 +183,9 @@ def test_refusals(make, message):
 def test_chunks_after_fit_start_anew_and_say_so(rng):
     X = sequences(rng)
     found = TreePCA(n_components=3).fit(X)
-    with pytest.warns(PsymemWarning, match=r"^partial_fit after fit starts anew, without what fit has seen: "):
+    with pytest.warns(
+        PsymemWarning, match=r"^partial_fit after fit starts anew, without what fit has seen: "
+    ):
         found.partial_fit(X[:100])
     assert found.n_samples_seen_ == 100
 
