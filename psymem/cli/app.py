@@ -19,6 +19,7 @@ COMMANDS: tuple[str, ...] = (
     "studies.reading",
     "studies.fixations",
     "studies.heads",
+    "studies.dependency",
     "studies.memory",
     "studies.suite",
     "studies.pairs",
