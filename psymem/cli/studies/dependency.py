@@ -65,13 +65,17 @@ def dependency(
     ),
     heads: str = typer.Option("", help="Attention heads as LAYER:HEAD,..., or all; otherwise their mean."),
     query: str = typer.Option("first", help="Attention of a word in pieces: first, last or mean."),
-    mixed_model: str = typer.Option("auto", help="Engine of the mixed logistic model: auto, lme4, mixedlm or none."),
+    mixed_model: str = typer.Option(
+        "auto", help="Engine of the mixed logistic model: auto, lme4, mixedlm or none."
+    ),
     no_bos: bool = NO_BOS,
     lower_case: bool = LOWER_CASE,
     spaced_punctuation: bool = SPACED_PUNCTUATION,
     device: str = DEVICE,
     dtype: str = DTYPE,
-    out: Path = typer.Option(None, "--out", "-o", help="Folder for tables and figure; a killed run goes on there."),
+    out: Path = typer.Option(
+        None, "--out", "-o", help="Folder for tables and figure; a killed run goes on there."
+    ),
     seed: int = typer.Option(1, help="Draws sentences for the mixed model where there are very many."),
     as_json: bool = typer.Option(False, "--json", help="Print the tables as JSON."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print nothing but errors (and JSON)."),
@@ -146,21 +150,32 @@ def _show(result: DependencyResult, out: Path) -> None:
     from psymem.cli.frames import show
 
     kind, relation = result.about["kind"], result.about["relation"]
-    table = result.shares.assign(among=result.shares["among"].replace({"words": "all words", "candidates": kind}))
+    table = result.shares.assign(
+        among=result.shares["among"].replace({"words": "all words", "candidates": kind})
+    )
     pooled = set(table.loc[table["n_models"] > 1, "model"])
     single = table["model"].map(lambda name: name.rpartition("/")[0] in pooled)
     shown = table[~single]
     for by, title in (
-        ("all", f"{relation}: share of cases with the largest weight on the right word; 95% intervals over sentences"),
+        (
+            "all",
+            f"{relation}: share of cases with the largest weight on the right word; 95% intervals over sentences",
+        ),
         ("length", "\nBy distance in words"),
         ("between", f"\nBy {kind} in between"),
     ):
         show(shown[shown["by"] == by][SHOWN], title)
     left = result.left_out.pivot_table(index="reason", values="n", aggfunc="max", sort=False)
     told = "; ".join(f"{reason} {int(n):,}" for reason, n in left["n"].items() if n)
-    typer.echo(f"\nCases: {told} (the largest of the models). A share is above chance where excess_ci_low is above 0.")
+    typer.echo(
+        f"\nCases: {told} (the largest of the models). A share is above chance where excess_ci_low is above 0."
+    )
     if len(result.model):
         columns = ["model", "head", "among", "meaning", "odds_ratio", "estimate", "ci_low", "ci_high", "p"]
-        model = result.model.assign(among=result.model["among"].replace({"words": "all words", "candidates": kind}))
-        show(model[columns], f"\nMixed logistic model ({model['formula'].iloc[0]}; {model['engine'].iloc[0]})")
+        model = result.model.assign(
+            among=result.model["among"].replace({"words": "all words", "candidates": kind})
+        )
+        show(
+            model[columns], f"\nMixed logistic model ({model['formula'].iloc[0]}; {model['engine'].iloc[0]})"
+        )
     typer.echo(f"\nTables and figure: {out}")

@@ -62,9 +62,7 @@ class ParsedSentence:
 
 @dataclass(frozen=True)
 class _Token:
-    """A syntactic word: its form as written, whether a blank follows, its head (0: root), relation, part of speech and
-    grammatical number.
-    """
+    """A syntactic word: form as written, whether a blank follows, head (0: root), relation, part of speech, number."""
 
     form: str
     blank_after: bool
@@ -272,9 +270,7 @@ def _token(cells: list[str], form: str, blank_after: bool, path: Path, number: i
         raise DataError(f"{path}, line {number}: the head {cells[6]!r} is not a number.")
     features = dict(f.split("=", 1) for f in cells[5].split("|") if "=" in f)
     number_of_word = features.get("Number", "")
-    return _Token(
-        form.replace(" ", "\u00a0"), blank_after, int(cells[6]), cells[7], cells[3], number_of_word
-    )
+    return _Token(form.replace(" ", "\u00a0"), blank_after, int(cells[6]), cells[7], cells[3], number_of_word)
 
 
 def _between_words(name: str, tokens: Iterable[_Token]) -> ParsedSentence:

@@ -50,7 +50,9 @@ class Attention:
     @property
     def needs(self) -> frozenset[str]:
         """What to ask a model for."""
-        return frozenset(f"attention {layer}:{head}" for layer, head in self.heads) or frozenset({"attention"})
+        return frozenset(f"attention {layer}:{head}" for layer, head in self.heads) or frozenset(
+            {"attention"}
+        )
 
     def before(self, trace: Trace, word: int, n_words: int) -> dict[str, np.ndarray]:
         """Head -> (word,) weight on each word before."""
@@ -63,7 +65,9 @@ class Attention:
         flat = dict(zip(chosen, weights.reshape(-1, word), strict=True))
         missing = [pair for pair in named if pair not in flat]
         if missing:
-            raise MeasureError(f"{missing[0][0]}:{missing[0][1]} is no head of a model of {layers} x {heads}.")
+            raise MeasureError(
+                f"{missing[0][0]}:{missing[0][1]} is no head of a model of {layers} x {heads}."
+            )
         return {f"{layer}:{head}": flat[layer, head] for layer, head in named}
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-
 import numpy as np
 import pandas as pd
 from scipy import stats
 
+from psymem.errors import DataError
 from psymem.studies.common.proportions import wilson_interval
 from psymem.studies.common.rows import model_family
 
@@ -15,6 +15,10 @@ MOST = 8
 """Bins end with this many or more."""
 AMONG = {"words": "n_words_before", "candidates": "n_candidates"}
 """Choices among which the target is sought, and the column with their number."""
+NOTHING = (
+    "None of the {} cases is left to take shares of: in each the model does not know a word, gives no weight, cannot read "
+    "the sentence, or has one word before to choose from."
+)
 METHOD = (
     "95%: cluster-robust over sentences, on the logit scale, Student's t with sentences - 1 degrees of freedom; Wilson's "
     "with the number of sentences where all or none succeed"
@@ -39,8 +43,15 @@ def share_table(cases: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
         "between") and ``bin`` ("1" to "7", "8+"; from "0" for between), ``share, ci_low, ci_high, chance`` (mean of 1/k, k
         the number of choices), ``excess, excess_ci_low, excess_ci_high`` (share less chance, case by case), ``mean_weight``
         (the target's part of the weight), ``n_cases`` (distinct), ``n_sentences``.
+
+    Raises
+    ------
+    DataError
+        If nothing is left.
     """
     kept = used_responses(cases, responses)
+    if kept.empty:
+        raise DataError(NOTHING.format(len(cases)))
     kept = kept.assign(
         length=binned(kept["length_words"], 1), between_bin=binned(kept["between"], 0), whole="all"
     )

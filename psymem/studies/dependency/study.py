@@ -15,7 +15,6 @@ from psymem._version import __version__
 from psymem.backends.base import Backend
 from psymem.backends.load import load_backends
 from psymem.data.words.parses import ParsedSentence
-from psymem.errors import DataError
 from psymem.scoring.resumable import write_resumably
 from psymem.studies.common.results_folder import drawn, write_results
 from psymem.studies.dependency.cases import find_cases, relation_named
@@ -98,7 +97,12 @@ class DependencyResult:
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write shares.csv (the plotted numbers), model.csv, cases.csv, counts.csv, left_out.csv and the figure."""
-        tables = {"shares": self.shares, "cases": self.cases, "counts": self.counts, "left_out": self.left_out}
+        tables = {
+            "shares": self.shares,
+            "cases": self.cases,
+            "counts": self.counts,
+            "left_out": self.left_out,
+        }
         if len(self.model):
             tables["model"] = self.model
         return write_results(folder, tables, self.about, figures=drawn({"dependency": self.figure}))
@@ -182,7 +186,7 @@ def track_dependency(
     model, notes = success_models(cases, responses, success)
     notes += [n for b, _ in backends for n in getattr(b, "notes", ())]
     return DependencyResult(
-        shares=_shares(cases, responses),
+        shares=share_table(cases, responses),
         model=model,
         cases=cases,
         responses=responses,
@@ -215,13 +219,6 @@ def _digest(sentences: Sequence[ParsedSentence]) -> str:
         tags = ["/".join(sorted(t)) for t in s.tags]
         found.update(repr((s.words, s.relations, tags, s.numbers)).encode())
     return found.hexdigest()
-
-
-def _shares(cases: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
-    table = share_table(cases, responses) if len(responses) else pd.DataFrame()
-    if table.empty:
-        raise DataError("No case has words that the models know, so there is nothing to take shares of.")
-    return table
 
 
 def _left_out(other_order: int, cases: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:

@@ -18,7 +18,7 @@ MOST_ROWS = 20_000
 """Rows above which a random part of the sentences is fitted."""
 NO_NUMBER = "No noun has its number marked in the parse, so the mixed model is without it."
 LABELS = {
-    "Intercept": "intercept",
+    "(Intercept)": "intercept",
     "log2_length": "each doubling of the distance",
     "between": "each word in between of the kind sought",
     "matching_between": "more, if it has the target's number",
@@ -109,7 +109,7 @@ def _fitted(own: pd.DataFrame, among: str, settings: SuccessModel) -> pd.DataFra
         {
             "n_models": n_models,
             "term": found["term"],
-            "meaning": found["term"].map(LABELS).fillna("intercept"),
+            "meaning": found["term"].map(LABELS),
             "estimate": found["estimate"],
             "se": found["se"],
             "z": found["t"],
