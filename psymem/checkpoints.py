@@ -1,17 +1,20 @@
 """Model directories: find, expand, describe, verify.
 
 Reads JSON, TOML and safetensors headers; imports no torch and never unpickles. A checkpoint is a Hugging Face
-directory: ``config.json``, ``model.safetensors``, ``tokenizer.json``, ``tokenizer_config.json`` and
-``card.toml`` (what it was trained on, by what, how well, and the files' checksums). Bundled ones are in
+directory: ``config.json``, ``model.safetensors``, ``tokenizer.json``, ``tokenizer_config.json``,
+``card.toml`` (what it was trained on, by what, how well, and the files' checksums) and, where psymem trained it,
+``word_counts.tsv.gz`` (how often its training text has each word). Bundled ones are in
 ``psymem/weights/<family>/<instance>/`` and are called ``<family>/<instance>``.
 """
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import re
 import tomllib
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +26,7 @@ from psymem.errors import CheckpointError, UnknownNameError
 from psymem.registry import ARCHITECTURES
 
 CONFIG, WEIGHTS, TOKENIZER, CARD = "config.json", "model.safetensors", "tokenizer.json", "card.toml"
+COUNTS = "word_counts.tsv.gz"
 REQUIRED_FILES = (CONFIG, WEIGHTS, TOKENIZER)
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 
@@ -198,6 +202,43 @@ def verify(checkpoint: Checkpoint) -> dict[str, str]:
             )
     names = sorted({*expected, *REQUIRED_FILES})
     return {n: "intact" if n in expected else f"no checksum in {CARD}" for n in names}
+
+
+def word_counts(name: str | Path | Checkpoint) -> dict[str, int] | None:
+    """Return how often the training text of a model has each word form; None where the model does not say.
+
+    Forms are spelled as the model's tokenizer spells them (lower case, ``n't`` and ``'s`` apart). A form with 0 is in
+    the vocabulary but not in the text; one that is missing is no word to the model. Text that is read several times in
+    one pass counts as often.
+
+    Parameters
+    ----------
+    name
+        A bundled name, a model folder or a Checkpoint.
+
+    Raises
+    ------
+    CheckpointError
+        If the file is damaged, or there is no such model.
+    """
+    checkpoint = name if isinstance(name, Checkpoint) else describe(name)
+    path = checkpoint.path / COUNTS
+    if not path.is_file():
+        return None
+    try:
+        lines = gzip.decompress(path.read_bytes()).decode("utf-8").split("\n")
+        if lines[0] != "word\tcount" or lines[-1]:
+            raise ValueError("it does not have the lines that psymem writes")
+        return {word: int(count) for word, count in (line.split("\t") for line in lines[1:-1])}
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise CheckpointError(f"{path} cannot be read: {error}. Copy or download the model again.") from error
+
+
+def word_counts_content(counts: Mapping[str, int]) -> bytes:
+    """Return the content of a file of word counts, most frequent first; the same counts give the same bytes."""
+    rows = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
+    text = "".join(f"{word}\t{count}\n" for word, count in [("word", "count"), *rows])
+    return gzip.compress(text.encode("utf-8"), mtime=0)
 
 
 def file_sha256(path: Path) -> str:

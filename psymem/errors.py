@@ -49,6 +49,10 @@ class DataError(PsymemError):
     """A file or table whose content is not what was expected."""
 
 
+class MatlabError(PsymemError, ValueError):
+    """A MATLAB file that breaks the format, or uses a part of it that is not read here."""
+
+
 class StimuliError(DataError):
     """An item set that breaks its format; the message names row and column."""
 

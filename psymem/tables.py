@@ -1,6 +1,7 @@
 """Column schemas of the tables that flow through psymem, and one check for all of them.
 
-WORDS -> (a backend's Trace) -> SCORES -> Fit; READING holds human data on the same keys.
+WORDS -> (a backend's Trace) -> SCORES -> Fit; READING holds human data on the same keys. SCORES have the columns of
+WORDS, ``model``, and those of the measures.
 """
 
 from __future__ import annotations
@@ -44,18 +45,12 @@ STIMULI = Schema(
     TEXT_KEY,
     ("text_id", "word", "item", "condition", "region", "role"),
 )
-SCORES = Schema("scores", (*WORDS.required, "model"), ("model", *TEXT_KEY), ("text_id", "word", "model"))
 READING = Schema(
     "reading data",
     ("corpus", "subject", "text_id", "word_id", "word", "skipped"),
     ("corpus", "subject", *TEXT_KEY),
     ("corpus", "subject", "text_id", "word"),
 )
-COEFFICIENTS = Schema(
-    "coefficients", ("term", "estimate", "se", "df", "t", "p", "ci_low", "ci_high"), ("term",), ("term",)
-)
-
-ROLES = ("target", "attractor", "critical", "spillover")
 
 
 def check(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from psymem.errors import ModelError
+from psymem.progress import Steps
 from psymem.trace import Trace
-
-Progress = Callable[[int, int], None]
-"""Called with the number of texts read so far and the number in all."""
 
 
 @runtime_checkable
@@ -36,7 +34,7 @@ class Backend(Protocol):
     def read_many(
         self,
         texts: Sequence[Sequence[str]],
-        progress: Progress | None = None,
+        progress: Steps | None = None,
         *,
         names: Sequence[str] | None = None,
         needs: frozenset[str] | None = None,

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from psymem.alignment import Alignment
-from psymem.backends.base import Progress, check_texts, sentence_case, text_name
+from psymem.backends.base import check_texts, sentence_case, text_name
 from psymem.backends.batching import (
     Window,
     batches_by_length,
@@ -33,6 +33,7 @@ from psymem.backends.punctuation import Punctuation, check_punctuation
 from psymem.backends.subwords import SubwordTokenizer
 from psymem.backends.windows import join_windows
 from psymem.errors import ModelError
+from psymem.progress import Steps
 from psymem.trace import Trace, no_such_head
 
 ON_CPU, ON_OTHERS = 256, 16_384
@@ -126,7 +127,7 @@ class PretrainedBackend:
     def read_many(
         self,
         texts: Sequence[Sequence[str]],
-        progress: Progress | None = None,
+        progress: Steps | None = None,
         *,
         names: Sequence[str] | None = None,
         needs: frozenset[str] | None = None,

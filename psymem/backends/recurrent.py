@@ -17,13 +17,14 @@ import torch
 from torch import Tensor
 
 from psymem.alignment import Alignment, align_pieces
-from psymem.backends.base import Progress, check_texts, sentence_case, text_name
+from psymem.backends.base import check_texts, sentence_case, text_name
 from psymem.backends.batching import batches_by_length, shared_states, whole_rows
 from psymem.backends.devices import move
 from psymem.backends.expectation import expect
 from psymem.checkpoints import Checkpoint, describe
 from psymem.errors import ModelError
 from psymem.models.storage import StoredModel, architecture_named, load_checkpoint, longest_input
+from psymem.progress import Steps
 from psymem.trace import Trace
 
 PIECE = 512
@@ -116,7 +117,7 @@ class RecurrentBackend:
     def read_many(
         self,
         texts: Sequence[Sequence[str]],
-        progress: Progress | None = None,
+        progress: Steps | None = None,
         *,
         names: Sequence[str] | None = None,
         needs: frozenset[str] | None = None,

@@ -15,8 +15,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from psymem.alignment import align_pieces
-from psymem.backends.base import Progress, check_texts
+from psymem.backends.base import check_texts
 from psymem.errors import ModelError
+from psymem.progress import Steps
 from psymem.trace import Trace
 
 N_BOXES, PIECE_LENGTH = 64, 4
@@ -59,7 +60,7 @@ class ToyBackend:
     def read_many(
         self,
         texts: Sequence[Sequence[str]],
-        progress: Progress | None = None,
+        progress: Steps | None = None,
         *,
         names: Sequence[str] | None = None,
         needs: frozenset[str] | None = None,

@@ -8,27 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtr, stdtrit
 
 from psymem.errors import FitError, UnknownNameError
+from psymem.fitting.fitted import Fitted
 from psymem.fitting.formula.coding import model_matrix
 from psymem.fitting.formula.design import ModelData
 from psymem.fitting.formula.expression import names
 from psymem.fitting.formula.transforms import Columns, Factor, Numbers, Value
-
-if TYPE_CHECKING:
-    from psymem.fitting.result import Fit
 
 ADJUSTMENTS = ("tukey", "holm", "bonferroni", "none")
 WIDEST_GRID = 200_000
 
 
 def marginal_means(
-    fit: Fit, by: str | Sequence[str], *, at: Mapping[str, float] | None = None
+    fit: Fitted, by: str | Sequence[str], *, at: Mapping[str, float] | None = None
 ) -> pd.DataFrame:
     """Estimate the mean of every combination of categories of `by`.
 
@@ -53,7 +51,7 @@ def marginal_means(
 
 
 def pairwise(
-    fit: Fit, by: str | Sequence[str], *, adjust: str = "tukey", at: Mapping[str, float] | None = None
+    fit: Fitted, by: str | Sequence[str], *, adjust: str = "tukey", at: Mapping[str, float] | None = None
 ) -> pd.DataFrame:
     """Compare the marginal means of `by` in pairs.
 
@@ -82,7 +80,7 @@ def pairwise(
     return table
 
 
-def contrast(fit: Fit, weights: Mapping[str, float] | Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
+def contrast(fit: Fitted, weights: Mapping[str, float] | Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
     """Estimate linear combinations of the fixed effects.
 
     Parameters
@@ -111,7 +109,7 @@ def contrast(fit: Fit, weights: Mapping[str, float] | Mapping[str, Mapping[str, 
     return table
 
 
-def linear_estimates(fit: Fit, weights: np.ndarray) -> pd.DataFrame:
+def linear_estimates(fit: Fitted, weights: np.ndarray) -> pd.DataFrame:
     """Return estimate, se, df, t, p, ci_low, ci_high of each row of `weights` (m x p) times the fixed effects."""
     vcov = fit.vcov.to_numpy()
     estimate = weights @ fit.coefficients.estimate.to_numpy()
@@ -152,7 +150,7 @@ def holm(p: np.ndarray) -> np.ndarray:
     return found
 
 
-def _factors(fit: Fit, by: str | Sequence[str]) -> list[str]:
+def _factors(fit: Fitted, by: str | Sequence[str]) -> list[str]:
     wanted = [by] if isinstance(by, str) else list(by)
     for name in wanted:
         if name not in fit.levels:
@@ -162,7 +160,7 @@ def _factors(fit: Fit, by: str | Sequence[str]) -> list[str]:
     return wanted
 
 
-def _means_weights(fit: Fit, by: list[str], at: Mapping[str, float]) -> tuple[pd.DataFrame, np.ndarray]:
+def _means_weights(fit: Fitted, by: list[str], at: Mapping[str, float]) -> tuple[pd.DataFrame, np.ndarray]:
     """Return the combinations of `by`, and for each the weights on the fixed effects (mean over the other factors)."""
     data = fit.data
     if data is None:

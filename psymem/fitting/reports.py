@@ -5,17 +5,14 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from psymem.errors import FitError
+from psymem.fitting.fitted import Fitted
 from psymem.fitting.formula.contrasts import Contrast
 from psymem.fitting.formula.expression import Node, parse
 from psymem.fitting.summary import number, p_value, rows_of
-
-if TYPE_CHECKING:
-    from psymem.fitting.result import Fit
 
 HEADINGS = ("Term", "Estimate", "SE", "df", "t", "p", "CI")
 SPECIAL = str.maketrans(
@@ -29,7 +26,7 @@ SPECIAL = str.maketrans(
 R_FAMILY = {"binomial": "binomial", "poisson": "poisson"}
 
 
-def coefficient_cells(fit: Fit) -> list[list[str]]:
+def coefficient_cells(fit: Fitted) -> list[list[str]]:
     """Return the coefficient table as text cells, the interval in one column."""
     return [
         [row.term, number(row.estimate), number(row.se), f"{row.df:.1f}", f"{row.t:.2f}", p_value(row.p)]
@@ -38,7 +35,7 @@ def coefficient_cells(fit: Fit) -> list[list[str]]:
     ]
 
 
-def to_latex(fit: Fit) -> str:
+def to_latex(fit: Fitted) -> str:
     """Return a booktabs table of the coefficients, with formula and sizes in the caption."""
     escape: Callable[[str], str] = lambda text: text.translate(SPECIAL).replace("<", "$<$")  # noqa: E731
     lines = [r"\begin{table}", r"\centering", r"\begin{tabular}{lrrrrrl}", r"\toprule"]
@@ -48,7 +45,7 @@ def to_latex(fit: Fit) -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_html(fit: Fit) -> str:
+def to_html(fit: Fitted) -> str:
     """Return an HTML table of the coefficients and the variance components."""
     body = "\n".join(_row("td", row) for row in coefficient_cells(fit))
     heading = (
@@ -57,7 +54,7 @@ def to_html(fit: Fit) -> str:
     return f'<table class="fit">\n{heading}\n<tbody>\n{body}\n</tbody>\n</table>\n{_variances(fit)}'
 
 
-def _variances(fit: Fit) -> str:
+def _variances(fit: Fitted) -> str:
     cells = [
         [str(row.group), str(row.term) + ("" if pd.isna(row.with_term) else f", {row.with_term}")]
         + [number(row.variance), "" if pd.isna(row.sd) else number(row.sd)]
@@ -73,7 +70,7 @@ def _row(tag: str, cells: list[str]) -> str:
     return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
 
-def caption(fit: Fit) -> str:
+def caption(fit: Fitted) -> str:
     """Say in one line what was fitted, to how many rows, and how."""
     method = (
         ("REML" if fit.spec.reml else "ML")
@@ -85,7 +82,7 @@ def caption(fit: Fit) -> str:
     return f"{fit.spec.formula}{rows} ({method}; {fit.n_obs} observations{groups}; log-likelihood {fit.loglik:.2f})"
 
 
-def to_r(fit: Fit, table: str) -> str:
+def to_r(fit: Fitted, table: str) -> str:
     """Return the R script that fits the model again with lme4 and lmerTest.
 
     Parameters
@@ -119,7 +116,7 @@ def to_r(fit: Fit, table: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _r_call(fit: Fit) -> str:
+def _r_call(fit: Fitted) -> str:
     formula = fit.spec.formula.replace("**", "^")
     given = f", weights = d[[{json.dumps(fit.spec.weights)}]]" if fit.spec.weights else ""
     if not fit.n_groups:

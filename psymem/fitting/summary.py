@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-if TYPE_CHECKING:
-    from psymem.fitting.result import Fit
+from psymem.fitting.fitted import Fitted
 
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"), (0.1, "."))
 
 
-def summarise(fit: Fit) -> str:
+def summarise(fit: Fitted) -> str:
     """Return the whole summary as text."""
     parts = [_heading(fit), _criteria(fit)]
     if fit.n_groups:
@@ -26,7 +25,7 @@ def summarise(fit: Fit) -> str:
     return "\n\n".join(parts)
 
 
-def _heading(fit: Fit) -> str:
+def _heading(fit: Fitted) -> str:
     spec = fit.spec
     if not fit.n_groups:
         kind = (
@@ -55,12 +54,12 @@ def _shorten(levels: Sequence[str], most: int = 8) -> str:
     return shown if len(levels) <= most else f"{shown}, ... ({len(levels)} levels)"
 
 
-def _criteria(fit: Fit) -> str:
+def _criteria(fit: Fitted) -> str:
     name = "REML logLik" if fit.spec.reml and fit.n_groups and fit.spec.family == "gaussian" else "logLik"
     return f"{name} {fit.loglik:.4f}   AIC {fit.aic:.2f}   BIC {fit.bic:.2f}"
 
 
-def _random_table(fit: Fit) -> str:
+def _random_table(fit: Fitted) -> str:
     """Groups, names, variances, standard deviations and correlations."""
     table = fit.variance_components
     single = table[table.with_term.isna()]
@@ -82,12 +81,12 @@ def _random_table(fit: Fit) -> str:
     return columns(rows, "<<>><")
 
 
-def _sizes(fit: Fit) -> str:
+def _sizes(fit: Fitted) -> str:
     groups = "; ".join(f"{name}, {count}" for name, count in fit.n_groups.items())
     return f"Number of obs: {fit.n_obs}" + (f", groups: {groups}" if groups else "")
 
 
-def _fixed_table(fit: Fit) -> str:
+def _fixed_table(fit: Fitted) -> str:
     statistic = "t" if np.isfinite(fit.coefficients["df"]).any() else "z"
     percent = f"{100 * fit.spec.confidence:g}%"
     rows = [
@@ -112,7 +111,7 @@ def _fixed_table(fit: Fit) -> str:
     return columns(rows, "<>>>>>>><") + "\nSignif. codes: 0 '***' 0.001 '**' 0.01 '*' 0.05 '.' 0.1"
 
 
-def _state(fit: Fit) -> str:
+def _state(fit: Fitted) -> str:
     lines = [
         f"{'Converged' if fit.converged else 'NOT CONVERGED'}; {'singular fit' if fit.singular else 'not singular'}."
     ]

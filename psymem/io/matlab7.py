@@ -15,15 +15,13 @@ from typing import IO, Any
 
 import numpy as np
 
+from psymem.errors import MatlabError
+
 MATRIX, COMPRESSED = 14, 15
 TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 CHARACTERS = {1: "latin-1", 2: "latin-1", 16: "utf-8"}
 STRUCT, CHAR, NUMBERS = 2, 4, range(6, 16)
 BLOCK = 1 << 20
-
-
-class MatlabError(ValueError):
-    """A file that breaks the format, or uses a part of it that is not read here."""
 
 
 def read_variable(path: Path, name: str, wanted: Collection[str]) -> Any:

@@ -35,6 +35,8 @@ class Architecture:
     observe
         Output of the network to further arrays for the Trace, each (B, T, ...), by name; "attention" is (B,
         T, T).
+    example
+        Size of a vocabulary to a small network with fresh weights, which the contract tests run on.
     read
         Network, (B, T) ids, names of the arrays that will be looked at, and the state of an earlier call (or
         None) to the output. By default everything is computed in any case and there is no state.
@@ -52,6 +54,7 @@ class Architecture:
     build: Callable[[Mapping[str, Any]], nn.Module]
     provides: Callable[[Mapping[str, Any]], frozenset[str]]
     observe: Callable[[Any], dict[str, Tensor]]
+    example: Callable[[int], nn.Module]
     read: Callable[..., Any] = lambda network, tokens, _, __: network(tokens)
     carries_state: bool = False
     draw: Callable[[Any, Tensor, int], Tensor | None] = lambda network, tokens, seed: None

@@ -66,4 +66,5 @@ ARCHITECTURE = Architecture(
     build=lambda config: CueBasedRNN(settings_of(config)),
     provides=provides,
     observe=observe,
+    example=lambda words: CueBasedRNN(CueBasedRNNSettings(words, width=8)),
 )

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Self
 
 import torch
+from safetensors.torch import load_file
 from torch import Tensor, nn
 from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import CausalLMOutput
+from transformers.utils.hub import cached_file
 
+from psymem.checkpoints import WEIGHTS
 from psymem.models.architecture import Architecture
+from psymem.models.eight_bit_rows import is_packed, unpacked
 from psymem.models.storage import full_config
+
+WHERE = ("cache_dir", "revision", "subfolder", "token", "local_files_only", "force_download", "proxies")
+"""Arguments of `from_pretrained` that say where a file is."""
 
 
 class NetworkForCausalLM(PreTrainedModel):
@@ -37,6 +45,24 @@ class NetworkForCausalLM(PreTrainedModel):
         model = cls(config)
         model.model = network
         return model
+
+    @classmethod
+    def from_pretrained(  # type: ignore[override]
+        cls, pretrained_model_name_or_path: Any = None, *model_args: Any, **others: Any
+    ) -> Any:
+        """Read a folder or a model of the hub as transformers does; 8-bit rows become what they stand for."""
+        if pretrained_model_name_or_path is not None and "state_dict" not in others:
+            path = cached_file(
+                pretrained_model_name_or_path,
+                WEIGHTS,
+                _raise_exceptions_for_missing_entries=False,
+                **{k: v for k, v in others.items() if k in WHERE},
+            )
+            if path is not None and is_packed(weights := load_file(path)):
+                others.setdefault("config", cls.config_class.from_pretrained(pretrained_model_name_or_path))  # type: ignore[union-attr]
+                others["state_dict"] = unpacked(weights, Path(path))
+                pretrained_model_name_or_path = None
+        return super().from_pretrained(pretrained_model_name_or_path, *model_args, **others)
 
     def read(self, ids: Tensor) -> tuple[Tensor, Tensor | None]:
         """Return (B, T, d) hidden states and (B, T, T) attention, or None, of ids padded on the right."""

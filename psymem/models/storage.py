@@ -1,4 +1,4 @@
-"""Write and read checkpoint directories of our models: 16-bit weights on disk, 32-bit in memory.
+"""Write and read checkpoint directories of our models: 16-bit weights on disk (8-bit embeddings if asked), 32 in memory.
 
 Needs torch, safetensors and tokenizers only, not transformers (which takes seconds to import); what is
 written is nevertheless a directory that transformers reads after ``import psymem.models.hf``.
@@ -7,6 +7,7 @@ written is nevertheless a directory that transformers reads after ``import psyme
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,16 +19,21 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from psymem import checkpoints
-from psymem.checkpoints import CARD, CONFIG, TOKENIZER, WEIGHTS, Checkpoint
+from psymem.checkpoints import CARD, CONFIG, COUNTS, TOKENIZER, WEIGHTS, Checkpoint
 from psymem.errors import CheckpointError
 from psymem.io import outputs
 from psymem.models.architecture import Architecture
+from psymem.models.eight_bit_rows import packed, unpacked
 from psymem.models.word_tokenizer import BOS, BOS_ID, EOS, EOS_ID, PAD, PAD_ID, SPECIAL_TOKENS, UNK
 from psymem.registry import ARCHITECTURES
 
 TOKENIZER_CONFIG = "tokenizer_config.json"
 PREFIX = "model."
 """transformers keeps our network in an attribute of this name."""
+PER_WORD = (PREFIX + "embedding.weight", PREFIX + "output.weight")
+"""Matrices with a row for each word."""
+EMBEDDING_BITS = "embedding_bits"
+"""Entry of the card where there are 8-bit rows."""
 MAX_TOKENS = 512
 """Longest sentence, BOS included; memory models are trained on sentences of 64 tokens at most."""
 
@@ -59,6 +65,8 @@ def save_checkpoint(
     card: Mapping[str, Any],
     *,
     dtype: torch.dtype = torch.float16,
+    eight_bit_rows: bool = False,
+    word_counts: Mapping[str, int] | None = None,
 ) -> Path:
     """Write a network as a Hugging Face directory; each file whole or not at all, the card last.
 
@@ -74,6 +82,11 @@ def save_checkpoint(
         What card.toml should say; ``provides`` and the files' checksums are added.
     dtype
         Storage type of the weights. Half precision keeps 11 bits of each, three more than bfloat16.
+    eight_bit_rows
+        Whether to keep the embedding, and an output layer of its own, in 8 bits a weight; see
+        :mod:`psymem.models.eight_bit_rows`.
+    word_counts
+        How often the training text has each word form; without it an older file of counts is taken away.
 
     Returns
     -------
@@ -84,12 +97,22 @@ def save_checkpoint(
     folder = Path(folder)
     (folder / CARD).unlink(missing_ok=True)  # an interrupted rewrite must not meet the old checksums
     config = full_config(architecture, network)
-    weights = save(_storable(network, dtype), metadata={"format": "pt"})
+    weights = save(_as_stored(network, dtype, eight_bit_rows), metadata={"format": "pt"})
+    card = {k: v for k, v in card.items() if k != EMBEDDING_BITS} | (
+        {EMBEDDING_BITS: 8} if eight_bit_rows else {}
+    )
     outputs.write_json(folder / CONFIG, config)
     outputs.write_atomically(folder / WEIGHTS, lambda p: _write_bytes(p, weights))
     outputs.write_text(folder / TOKENIZER, tokenizer.to_str(pretty=False))
     outputs.write_json(folder / TOKENIZER_CONFIG, tokenizer_config())
-    sums = {n: checkpoints.file_sha256(folder / n) for n in (CONFIG, WEIGHTS, TOKENIZER, TOKENIZER_CONFIG)}
+    names = [CONFIG, WEIGHTS, TOKENIZER, TOKENIZER_CONFIG]
+    if word_counts is None:
+        (folder / COUNTS).unlink(missing_ok=True)
+    else:
+        counts = checkpoints.word_counts_content(word_counts)
+        outputs.write_atomically(folder / COUNTS, lambda p: _write_bytes(p, counts))
+        names.append(COUNTS)
+    sums = {n: checkpoints.file_sha256(folder / n) for n in names}
     outputs.write_text(
         folder / CARD, checkpoints.card_text({**card, "provides": config["provides"], "sha256": sums})
     )
@@ -112,6 +135,24 @@ def load_checkpoint(folder: str | Path | Checkpoint) -> StoredModel:
     _fill(network, checkpoint.path / WEIGHTS)
     tokenizer = _read_tokenizer(checkpoint.path / TOKENIZER, checkpoint.config)
     return StoredModel(network.eval(), tokenizer, checkpoint.config, checkpoint.card)
+
+
+def store_in_eight_bits(model: str | Path | Checkpoint, folder: Path) -> Path:
+    """Write a stored model anew with 8-bit rows; its card and counts stay as they are, checksums aside.
+
+    Parameters
+    ----------
+    model
+        Bundled name, folder or Checkpoint of a model of one of our architectures.
+    folder
+        Where to; may be the model's own.
+    """
+    checkpoint = model if isinstance(model, Checkpoint) else checkpoints.describe(model)
+    stored = load_checkpoint(checkpoint)
+    counts = checkpoints.word_counts(checkpoint)
+    return save_checkpoint(
+        stored.network, stored.tokenizer, folder, stored.card, eight_bit_rows=True, word_counts=counts
+    )
 
 
 def architecture_named(checkpoint: Checkpoint) -> Architecture:
@@ -164,12 +205,39 @@ def tokenizer_config() -> dict[str, Any]:
     }
 
 
-def _storable(network: nn.Module, dtype: torch.dtype) -> dict[str, torch.Tensor]:
-    """Weights by the names transformers uses, shared ones once."""
+def read_back(
+    network: nn.Module, *, dtype: torch.dtype = torch.float16, eight_bit_rows: bool = False
+) -> nn.Module:
+    """Return a copy of `network` with the weights it has once stored and read again, to see what storing costs."""
+    copied = deepcopy(network)
+    copied.load_state_dict(_as_read(_as_stored(network, dtype, eight_bit_rows), Path(WEIGHTS)), strict=False)
+    return copied
+
+
+def _as_stored(network: nn.Module, dtype: torch.dtype, eight_bit_rows: bool) -> dict[str, torch.Tensor]:
+    """Return the content of the weights file."""
+    tensors = _storable(network, dtype)
+    if not eight_bit_rows:
+        return tensors
+    return packed({**tensors, **_storable(network, torch.float32, PER_WORD)}, PER_WORD)
+
+
+def _as_read(weights: Mapping[str, torch.Tensor], path: Path) -> dict[str, torch.Tensor]:
+    """Return the content of the weights file `path` in 32 bits, by the network's own names."""
+    return {
+        name.removeprefix(PREFIX): w.float() if w.is_floating_point() else w
+        for name, w in unpacked(weights, path).items()
+    }
+
+
+def _storable(
+    network: nn.Module, dtype: torch.dtype, only: tuple[str, ...] | None = None
+) -> dict[str, torch.Tensor]:
+    """Weights by the names transformers uses, shared ones once; all, or `only` some."""
     own: dict[int, str] = {}
     weights = {}
     for name, tensor in network.state_dict(keep_vars=True).items():
-        if own.setdefault(id(tensor), name) == name:
+        if own.setdefault(id(tensor), name) == name and (only is None or PREFIX + name in only):
             kind = (
                 dtype if isinstance(tensor, nn.Parameter) else tensor.dtype
             )  # counts and statistics stay exact
@@ -180,10 +248,7 @@ def _storable(network: nn.Module, dtype: torch.dtype) -> dict[str, torch.Tensor]
 def _fill(network: nn.Module, path: Path) -> None:
     """Load weights into `network`; they have to fit exactly."""
     try:
-        stored = {
-            name.removeprefix(PREFIX): w.float() if w.is_floating_point() else w
-            for name, w in load_file(path).items()
-        }
+        stored = _as_read(load_file(path), path)
     except (SafetensorError, OSError) as error:
         raise CheckpointError(f"{path} cannot be read: {error}. Copy or download it again.") from error
     expected = dict(network.state_dict())

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from psymem.io.outputs import write_table, write_text
+from psymem.replications.published_scores import PublishedResult
 from psymem.studies.attraction.effects import ATTRACTION_EFFECTS
 from psymem.studies.common.structures import AS_PUBLISHED, STRUCTURES
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from psymem.replications.published_scores import PublishedResult
 
 WHICH_TO_CITE = (
     "Random intercepts alone, as published, take every item to show the same effect. Where items differ, their p is "
@@ -103,3 +105,17 @@ def _reading(result: PublishedResult) -> str:
 
 def _list(sentences: tuple[str, ...]) -> str:
     return "\n".join(f"- {s.strip()}" for s in sentences)
+
+
+def save(result: PublishedResult, folder: Path, **provenance: Any) -> list[Path]:
+    """Write effects.csv with its sidecar and report.md into `folder`; return their paths."""
+    about = {
+        "study": result.study.name,
+        "scores_sha256": result.sha256,
+        "notes": list(result.notes),
+        **provenance,
+    }
+    table = write_table(
+        result.effects, folder / "effects.csv", {**about, "disagreements": list(result.disagreements)}
+    )
+    return [table, write_text(folder / "report.md", markdown(result))]

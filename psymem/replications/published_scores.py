@@ -202,22 +202,6 @@ class PublishedResult:
     notes: tuple[str, ...] = ()
     sha256: str = ""
 
-    def save(self, folder: Path, **provenance: Any) -> list[Path]:
-        """Write effects.csv with its sidecar and report.md into `folder`; return their paths."""
-        from psymem.io.outputs import write_table, write_text
-        from psymem.replications.published_report import markdown
-
-        about = {
-            "study": self.study.name,
-            "scores_sha256": self.sha256,
-            "notes": list(self.notes),
-            **provenance,
-        }
-        table = write_table(
-            self.effects, folder / "effects.csv", {**about, "disagreements": list(self.disagreements)}
-        )
-        return [table, write_text(folder / "report.md", markdown(self))]
-
 
 def recompute(
     study: PublishedStudy, path: Path, *, engine: str = "profiled", alpha: float = 0.05

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-if TYPE_CHECKING:
-    from psymem.replications.sentiment_table import SentimentResult
+from psymem.io.outputs import plain, write_table, write_text
+from psymem.replications.sentiment_table import SentimentResult
 
 RULES = (
     "*Nested*: width, components and epoch are chosen, for each seed, on validation texts that are no test texts. "
@@ -80,3 +81,17 @@ def _list(values: Sequence[int]) -> str:
 
 def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
+
+
+def save(result: SentimentResult, folder: Path) -> list[Path]:
+    """Write ``<table>.csv``, ``<table>_orderings.csv`` with sidecars, and ``<table>.md``."""
+    stem = result.table.name.replace("-", "_")
+    about = {
+        "study": result.table.name,
+        "settings": plain(vars(result.runs)),
+        "seeds": sorted(result.epochs["seed"].unique().tolist()),
+        "n_texts": result.n_texts,
+    }
+    parts = {stem: result.rows, f"{stem}_orderings": result.orderings}
+    written = [write_table(frame, folder / f"{name}.csv", about) for name, frame in parts.items()]
+    return [*written, write_text(folder / f"{stem}.md", markdown(result))]

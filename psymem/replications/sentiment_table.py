@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from psymem.errors import TrainingError
-from psymem.io.outputs import plain, write_json, write_table, write_text
+from psymem.io.outputs import plain, write_json
 from psymem.replications.analyses import find_study
 from psymem.replications.language_model_orderings import mean_interval, verdict
 
@@ -220,21 +220,6 @@ class SentimentResult:
     rows: pd.DataFrame = field(repr=False)
     orderings: pd.DataFrame = field(repr=False)
     n_texts: int = 0
-
-    def save(self, folder: Path) -> list[Path]:
-        """Write ``<table>.csv``, ``<table>_orderings.csv`` with sidecars, and ``<table>.md``."""
-        from psymem.replications.sentiment_report import markdown
-
-        stem = self.table.name.replace("-", "_")
-        about = {
-            "study": self.table.name,
-            "settings": plain(vars(self.runs)),
-            "seeds": sorted(self.epochs["seed"].unique().tolist()),
-            "n_texts": self.n_texts,
-        }
-        parts = {stem: self.rows, f"{stem}_orderings": self.orderings}
-        written = [write_table(frame, folder / f"{name}.csv", about) for name, frame in parts.items()]
-        return [*written, write_text(folder / f"{stem}.md", markdown(self))]
 
 
 def summarise(

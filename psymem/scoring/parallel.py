@@ -17,7 +17,8 @@ import pandas as pd
 
 from psymem.errors import PsymemError
 from psymem.parallel import in_processes
-from psymem.scoring.score import Run, ScoreProgress
+from psymem.progress import Progress
+from psymem.scoring.score import Run
 
 _RUNS: dict[str, Run] = {}
 """In a worker: the run whose pieces it computes, with the weights that it has loaded."""
@@ -102,7 +103,7 @@ def compute_parts(
     *,
     workers: Workers = Workers(),
     words_at_once: int | None = None,
-    progress: ScoreProgress | None = None,
+    progress: Progress | None = None,
 ) -> Iterator[pd.DataFrame]:
     """Yield the pieces of `Run.parts` in order, computed by `workers`.
 

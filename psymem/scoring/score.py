@@ -19,7 +19,9 @@ import pandas as pd
 from psymem.backends.base import Backend
 from psymem.backends.load import load_backends
 from psymem.errors import DataError, ModelError, PsymemWarning
-from psymem.measures.base import Measure, require_provided, require_roles, resolve
+from psymem.measures.base import Measure, require_provided, require_roles, resolve, with_heads
+from psymem.progress import Progress, shifted
+from psymem.scoring.reading import Reading
 from psymem.sentences import sentence_numbers
 from psymem.tables import WORDS, check
 from psymem.trace import Trace
@@ -32,8 +34,6 @@ WITH_ATTENTION = 5_000
 Texts: TypeAlias = str | Sequence[str] | Sequence[Sequence[str]] | pd.DataFrame
 Models = str | Path | Backend | Sequence[str | Path | Backend]
 Measures = str | Measure | Sequence[str | Measure]
-ScoreProgress = Callable[[str, int, int], None]
-"""Called with a model's name, the number of sentences (or texts) it has read and the number in all."""
 
 
 def score(
@@ -41,8 +41,9 @@ def score(
     models: Models = "cbr-rnn",
     measures: Measures | None = None,
     *,
+    reading: Reading = Reading(),
     lower_case: bool = False,
-    progress: ScoreProgress | None = None,
+    progress: Progress | None = None,
 ) -> pd.DataFrame:
     """Score every word with every model.
 
@@ -58,8 +59,10 @@ def score(
         Measure names, or measures with settings such as ``RelativeAttention(query="last")``. By default surprisal
         and, if one of the models reads words in pieces, surprisal without the correction for word boundaries,
         the number of pieces and that of pieces before the word.
+    reading
+        How models read: beginning of sentence, context, attention heads, device and the rest.
     lower_case
-        Whether models read the words in lower case; the rows keep them as they are.
+        Whether models read the words in lower case, as ``reading=Reading(lower_case=True)``.
     progress
         Called as sentences are finished.
 
@@ -88,7 +91,11 @@ def score(
     >>> list(frame.columns)
     ['text_id', 'sentence_id', 'word_id', 'word', 'model', 'oov', 'surprisal_bits']
     """
-    run = Run(texts, models, measures, lower_case=lower_case)
+    if reading.heads or reading.query:
+        named = ("surprisal",) if measures is None else measures
+        measures = with_heads(resolve(named), reading.heads, reading.query)
+    lower = lower_case or reading.lower_case
+    run = Run(texts, models, measures, lower_case=lower, **reading.settings)
     frame = pd.concat(list(run.chunks(progress=progress)), ignore_index=True)
     for note in run.notes():
         warnings.warn(note, PsymemWarning, stacklevel=2)
@@ -138,14 +145,14 @@ class Run:
         self._notes: list[str] = []
 
     def chunks(
-        self, words_at_once: int | None = None, progress: ScoreProgress | None = None
+        self, words_at_once: int | None = None, progress: Progress | None = None
     ) -> Iterator[pd.DataFrame]:
         """Yield SCORES in pieces of whole texts, all of one model before the next."""
         for part in self.parts(words_at_once, progress):
             yield part()
 
     def parts(
-        self, words_at_once: int | None = None, progress: ScoreProgress | None = None
+        self, words_at_once: int | None = None, progress: Progress | None = None
     ) -> list[Callable[[], pd.DataFrame]]:
         """Return functions that compute the pieces of `chunks`, each by itself."""
         keeps_attention = any("attention" in m.requires for m in self.measures)
@@ -155,8 +162,8 @@ class Run:
             texts = _reading_units(self.words, backend)
             done = 0
             for group in _groups(texts, words_at_once):
-                shifted = _shifted(progress, backend.name, done, len(texts))
-                found.append(partial(self._score, backend, group, shifted))
+                steps = shifted(progress, backend.name, done, len(texts))
+                found.append(partial(self._score, backend, group, steps))
                 done += len(group)
         return found
 
@@ -280,13 +287,6 @@ def _groups(units: list[np.ndarray], words_at_once: int) -> Iterator[list[np.nda
             group, size = [], 0
     if group:
         yield group
-
-
-def _shifted(
-    progress: ScoreProgress | None, model: str, before: int, total: int
-) -> Callable[[int, int], None] | None:
-    """Turn progress within a group of texts into progress over all texts."""
-    return None if progress is None else lambda done, _: progress(model, before + done, total)
 
 
 def unknown_words(trace: Trace, n_words: int) -> np.ndarray:

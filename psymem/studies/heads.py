@@ -6,7 +6,7 @@ models: attention runs from the later word of a dependency to the earlier one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,7 @@ from psymem.alignment import sum_over_words
 from psymem.backends.load import load_backend
 from psymem.data.words.parses import ParsedSentence
 from psymem.errors import DataError, MeasureError, ModelError
+from psymem.progress import Progress
 from psymem.studies.common.proportions import METHOD, wilson_interval
 from psymem.studies.common.results_folder import drawn, write_results
 from psymem.trace import Trace
@@ -33,8 +34,6 @@ QUERIES = ("first", "last", "mean")
 SENTENCES_AT_ONCE = 64
 LONGEST_OFFSET = 10
 CASE_COLUMNS = ("sentence", "relation", "from_word_id", "from_word", "to_word_id", "to_word")
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import scipy.io
 
-from psymem.io.matlab7 import MatlabError, read_variable
+from psymem.errors import MatlabError
+from psymem.io.matlab7 import read_variable
 
 SAMPLES = sorted((Path(__file__).resolve().parents[2] / "corpora" / "zuco1" / "sample").glob("*.mat"))
 

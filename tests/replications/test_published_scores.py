@@ -11,7 +11,7 @@ import pytest
 from psymem.data.items.attraction_design import CONDITIONS
 from psymem.errors import DataError, UnknownNameError
 from psymem.fitting.multiplicity import adjust
-from psymem.replications.published_report import effects_as_text, markdown
+from psymem.replications.published_report import effects_as_text, markdown, save
 from psymem.replications.published_scores import load_study, read_scores, recompute, study_names
 from psymem.studies.attraction import significance
 from psymem.studies.attraction.effects import ATTRACTION_EFFECTS
@@ -138,7 +138,7 @@ def test_the_report_says_where_the_printed_table_and_the_data_disagree(table6):
 
 @pytest.mark.shared
 def test_saving_writes_table_sidecar_and_report(table6, tmp_path):
-    written = table6.save(tmp_path, seed=0)
+    written = save(table6, tmp_path, seed=0)
     assert [p.name for p in written] == ["effects.csv", "report.md"]
     table = pd.read_csv(tmp_path / "effects.csv")
     assert len(table) == 42

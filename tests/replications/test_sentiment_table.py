@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from psymem.cli.app import build
 from psymem.replications.analyses import studies_of
+from psymem.replications.sentiment_report import save
 from psymem.replications.sentiment_table import (
     SentimentRuns,
     load_table,
@@ -90,7 +91,7 @@ def test_orderings_are_paired_by_seed():
 
 def test_the_report_calls_the_published_rule_optimistic(tmp_path):
     result = summarise(load_table("fgp-table2"), SentimentRuns((30, 50), (3,)), EPOCHS, 994)
-    table, orderings, text = result.save(tmp_path)
+    table, orderings, text = save(result, tmp_path)
     words = text.read_text(encoding="utf-8")
     assert "The published rule is optimistic" in words
     assert "Trained again on 994 texts: widths 30, 50; components 3 (FGP); 30 epochs" in words

@@ -12,13 +12,15 @@ import psymem
 from psymem import checkpoints
 from psymem.backends.recurrent import RecurrentBackend
 from psymem.errors import DataError, MeasureError, ModelError, UnknownNameError
-from psymem.measures.relative_attention import RelativeAttention
+from psymem.measures.attention import RelativeAttention
 from psymem.measures.surprisal import Surprisal
 from psymem.registry import MEASURES
 from psymem.scoring.score import Run, as_words, score
-from psymem.tables import SCORES, check
+from psymem.tables import WORDS, Schema, check
 
 TEXTS = ["The key to the cabinets was rusty. It didn't fit.", ["Dogs", "chased", "Mr.", "NA"]]
+
+SCORES = Schema("scores", (*WORDS.required, "model"), ("model", *WORDS.key), ("text_id", "word", "model"))
 
 
 @pytest.fixture

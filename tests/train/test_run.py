@@ -20,8 +20,8 @@ from typer.testing import CliRunner
 from psymem.cli.app import build
 from psymem.errors import TrainingError
 from psymem.models.word_tokenizer import build_tokenizer
-from psymem.train.loop.loop import LoopSettings
 from psymem.train.loop.schedule import LinearSchedule, PlateauSchedule
+from psymem.train.loop.settings import LoopSettings
 from psymem.train.run import DataSettings, train_cbr_rnn
 from psymem.train.tasks.cbr_rnn import ObjectiveSettings, target_counts
 from psymem.train.text.corpus import encode_sentences
@@ -150,6 +150,7 @@ def test_training_learns_and_logs(tmp_path, capsys, sampled_words):
         "model.safetensors",
         "tokenizer.json",
         "tokenizer_config.json",
+        "word_counts.tsv.gz",
     }
 
 

@@ -43,7 +43,7 @@ def compare_cells(
     """
     from psymem.studies.memory.cell_comparison import CELLS, usual_sizes
     from psymem.studies.memory.cell_comparison import compare_cells as run
-    from psymem.train.loop.loop import LoopSettings
+    from psymem.train.loop.settings import LoopSettings
     from psymem.train.run import DataSettings
     from psymem.train.tasks.gated_objective import parse_count
     from psymem.train.tasks.gated_run import Length

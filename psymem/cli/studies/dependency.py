@@ -8,22 +8,13 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from psymem.cli.reading_options import (
-    DEVICE,
-    DTYPE,
-    LOWER_CASE,
-    MODELS,
-    NO_BOS,
-    SPACED_PUNCTUATION,
-    print_notes,
-    reading_settings,
-)
+from psymem.cli.options import JSON, MODELS, QUIET, expanded, made_of, print_notes
 from psymem.errors import PsymemError
+from psymem.scoring.reading import Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from psymem.data.words.parses import ParsedSentence
+    from psymem.progress import Progress
     from psymem.studies.dependency.study import DependencyResult
 
 SHOWN = ["model", "head", "among", "bin", "share", "ci_low", "ci_high", "chance", "excess_ci_low", "n_cases"]
@@ -31,7 +22,7 @@ SHOWN = ["model", "head", "among", "bin", "share", "ci_low", "ci_high", "chance"
 
 def register(app: typer.Typer) -> None:
     """Add the command ``dependency``."""
-    app.command("dependency")(dependency)
+    app.command("dependency")(expanded(dependency))
 
 
 @dataclass(frozen=True)
@@ -63,22 +54,16 @@ def dependency(
     order: str = typer.Option(
         "", help="dependent-first, head-first or both; otherwise what is usual for the relation."
     ),
-    heads: str = typer.Option("", help="Attention heads as LAYER:HEAD,..., or all; otherwise their mean."),
-    query: str = typer.Option("first", help="Attention of a word in pieces: first, last or mean."),
     mixed_model: str = typer.Option(
         "auto", help="Engine of the mixed logistic model: auto, lme4, mixedlm or none."
     ),
-    no_bos: bool = NO_BOS,
-    lower_case: bool = LOWER_CASE,
-    spaced_punctuation: bool = SPACED_PUNCTUATION,
-    device: str = DEVICE,
-    dtype: str = DTYPE,
+    reading: Reading = made_of(Reading),
     out: Path = typer.Option(
         None, "--out", "-o", help="Folder for tables and figure; a killed run goes on there."
     ),
     seed: int = typer.Option(1, help="Draws sentences for the mixed model where there are very many."),
-    as_json: bool = typer.Option(False, "--json", help="Print the tables as JSON."),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print nothing but errors (and JSON)."),
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
 ) -> None:
     """Does retrieval find the subject? How often a verb attends most to it, by distance and nouns in between.
 
@@ -88,25 +73,24 @@ def dependency(
     from psymem.cli.folders import results_folder
     from psymem.cli.progress import progress_bar
     from psymem.io.outputs import check_writable
-    from psymem.studies.dependency.study import DependencyReading, SuccessModel, track_dependency
+    from psymem.studies.dependency.study import SuccessModel, track_dependency
 
     source = _Source(conllu, text, words, parser)
     named = _named(source)
     out = out or results_folder("dependency", model, named[0] if len(named) == 1 else "")
     check_writable(out)  # before anything is parsed
-    reading = DependencyReading(order, heads, query, lower_case)
     success = SuccessModel(mixed_model, seed)
     with progress_bar(quiet, "sentences") as progress:
         result = track_dependency(
             model,
             _sentences(source, progress),
             relation,
+            order=order,
             reading=reading,
             success=success,
             out=out,
             resumed=None if quiet else _resumed,
             progress=progress,
-            **reading_settings(no_bos, spaced_punctuation, device=device, dtype=dtype),
         )
     result.about.update(input=named, parser=parser if text or words else None, seed=seed)
     result.save(out)
@@ -133,7 +117,7 @@ def _named(source: _Source) -> list[str]:
     return [str(f) for f in files] or ["dependencies-sample"]
 
 
-def _sentences(source: _Source, progress: Callable | None) -> list[ParsedSentence]:
+def _sentences(source: _Source, progress: Progress | None) -> list[ParsedSentence]:
     """Read or parse the sentences."""
     from psymem.data.words import parses
 

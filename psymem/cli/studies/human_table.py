@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from psymem.cli.studies.effects_table import SHORT_LABELS
 from psymem.reports.wording import short_name, stars
 from psymem.studies.attraction.human_fits import SLOPES
 from psymem.studies.attraction.human_report import APPROXIMATION, scale
@@ -16,6 +15,17 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from psymem.studies.attraction.human import HumanAnalysis
+
+
+SHORT_LABELS = {
+    "agreement-attraction": "Agreement (B-A)",
+    "semantic-attraction": "Semantic (D-C)",
+    "interaction": "Semantic - agreement",
+    "double-attraction": "Double (F-E)",
+    "agreement-in-double": "Agreement, double (H-E)",
+    "semantic-in-double": "Semantic, double (G-E)",
+    "additivity": "Additivity (F-G-H+E)",
+}
 
 
 def print_human(human: HumanAnalysis, console: Console) -> None:

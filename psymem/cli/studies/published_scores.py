@@ -28,20 +28,21 @@ def _add(app: typer.Typer, name: str, title: str) -> None:
         out: Path | None = typer.Option(None, "--out", "-o", help="Folder; results/NAME by default."),
         engine: str = typer.Option("profiled", "--engine", help="profiled or lme4."),
         alpha: float = typer.Option(
-            0.05, "--significance", "--alpha", help="Level of significance for the agreement with people."
+            0.05, "--significance", help="Level of significance for the agreement with people."
         ),
-        seed: int = typer.Option(0, "--seed", help="Recorded with the results; nothing here is random."),
+        seed: int = typer.Option(1, "--seed", help="Recorded with the results; nothing here is random."),
         as_json: bool = typer.Option(False, "--json", help="Print effects and disagreements as JSON."),
         quiet: bool = typer.Option(False, "--quiet", "-q", help="No messages."),
     ) -> None:
         from psymem.io.download import data_folder, download
+        from psymem.replications.published_report import save
         from psymem.replications.published_scores import load_study, recompute
 
         study = load_study(name)
         path = source or download(study.url, study.sha256, data_folder() / "scores" / study.file)
         result = recompute(study, path, engine=engine, alpha=alpha)
         folder = out or Path("results") / name
-        written = result.save(folder, engine=engine, alpha=alpha, seed=seed, scores=str(path))
+        written = save(result, folder, engine=engine, alpha=alpha, seed=seed, scores=str(path))
         _show(result, as_json)
         if not quiet:
             typer.echo(f"Wrote {', '.join(map(str, written))}.", err=True)

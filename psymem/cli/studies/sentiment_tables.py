@@ -38,6 +38,7 @@ def _add(app: typer.Typer, name: str, title: str) -> None:
         from psymem.cli.frames import print_json, show
         from psymem.registry import CORPORA
         from psymem.replications.language_model_runs import seeds_from
+        from psymem.replications.sentiment_report import save
         from psymem.replications.sentiment_table import SentimentRuns, load_table, summarise, train_all
 
         table, folder = load_table(name), out or Path("results") / name
@@ -46,7 +47,7 @@ def _add(app: typer.Typer, name: str, title: str) -> None:
         say = (lambda message: None) if quiet else (lambda message: typer.echo(message, err=True))
         finished = train_all(table, runs, corpus, seeds_from(seeds), folder, say)
         result = summarise(table, runs, finished, corpus.words["text_id"].nunique())
-        written = result.save(folder)
+        written = save(result, folder)
         if as_json:
             print_json({"rows": result.rows, "orderings": result.orderings})
         else:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from psymem.cli.options import JSON, QUIET
 from psymem.errors import PsymemError
 
 
@@ -33,8 +34,8 @@ def _add(app: typer.Typer, name: str, title: str) -> None:
         width: int = typer.Option(10, help="Width of word vectors, and of the result."),
         minimum_count: int = typer.Option(2, help="Occurrences from which a word has a vector."),
         epochs: int = typer.Option(5, help="Passes over the training texts for word vectors."),
-        as_json: bool = typer.Option(False, "--json", help="Print the tables as JSON."),
-        quiet: bool = typer.Option(False, "--quiet", "-q", help="No messages."),
+        as_json: bool = JSON,
+        quiet: bool = QUIET,
     ) -> None:
         from psymem.cli.frames import print_json, show
         from psymem.replications.language_model_runs import seeds_from

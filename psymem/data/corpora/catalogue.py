@@ -12,13 +12,11 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
+from psymem.data.corpora.card import checked_card
 from psymem.data.corpora.corpus import Corpus
 from psymem.data.corpora.files import fitting_files
 from psymem.errors import DataError, UnknownNameError
 from psymem.registry import CORPORA
-
-CARD_FIELDS = ("name", "title", "licence", "citation", "address", "get", "files")
-"""What every card says."""
 
 
 def load_corpus(name: str, folder: str | Path, **settings: Any) -> Corpus:
@@ -82,10 +80,7 @@ def read_card(name: str) -> dict[str, Any]:
     if not path.is_file():
         raise DataError(f"The card of the corpus {name!r} is missing; install psymem again.")
     card = tomllib.loads(path.read_text(encoding="utf-8"))
-    lacking = [f for f in CARD_FIELDS if f not in card]
-    if lacking:
-        raise DataError(f"The card of the corpus {name!r} lacks {', '.join(lacking)}.")
-    return card
+    return checked_card(name, card)
 
 
 def sample_folder(name: str) -> Path | None:

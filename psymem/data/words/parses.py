@@ -7,7 +7,7 @@ treebank splits off belong to the word they are written in.
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 
 from psymem.errors import DataError
 from psymem.io.encoding import read_text
+from psymem.progress import Progress
 
 SAMPLE = "dependencies-sample"
 UNIVERSAL = {
@@ -104,17 +105,38 @@ def parse_text(path: Path, pipeline: str = "en_core_web_sm") -> list[ParsedSente
         If spaCy or the pipeline is not installed, or the file has no words.
     """
     text = read_text(Path(path), [])
-    parser = _pipeline(pipeline)
+    parser = load_pipeline(pipeline)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:
         raise DataError(f"{path} has no words.")
     return [s for doc in parser.pipe(lines) for s in sentences_of_doc(doc)]
 
 
+def load_pipeline(pipeline: str, exclude: tuple[str, ...] = ()) -> Any:
+    """Load a spaCy pipeline that is installed, without the components in `exclude`.
+
+    Raises
+    ------
+    DataError
+        If spaCy or the pipeline is not installed.
+    """
+    try:
+        import spacy
+    except ImportError as error:
+        raise DataError(f"Parsing text needs spaCy, which is not installed. {_INSTALL}") from error
+    try:
+        return spacy.load(pipeline, exclude=list(exclude))
+    except OSError as error:
+        raise DataError(
+            f"spaCy has no pipeline {pipeline!r} on this machine. Install one with: "
+            f"python -m spacy download {pipeline}. Or give parsed sentences with --conllu."
+        ) from error
+
+
 def parse_words(
     sentences: Sequence[Sequence[str]],
     pipeline: str = "en_core_web_sm",
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[ParsedSentence]:
     """Parse sentences that are words already: the parser gets these words and finds no others.
 
@@ -132,7 +154,7 @@ def parse_words(
     DataError
         If spaCy or the pipeline is not installed.
     """
-    parser = _pipeline(pipeline)
+    parser = load_pipeline(pipeline)
     from spacy.tokens import Doc
 
     found = []
@@ -174,21 +196,6 @@ def read_words(path: Path) -> list[list[str]]:
         else:
             found[-1].append(word.strip())
     return [sentence for sentence in found if sentence]
-
-
-def _pipeline(name: str) -> Any:
-    """Load a spaCy pipeline."""
-    try:
-        import spacy
-    except ImportError as error:
-        raise DataError(f"Parsing text needs spaCy, which is not installed. {_INSTALL}") from error
-    try:
-        return spacy.load(name)
-    except OSError as error:
-        raise DataError(
-            f"spaCy has no pipeline {name!r} on this machine. Install one with: "
-            f"python -m spacy download {name}. Or give parsed sentences with --conllu."
-        ) from error
 
 
 def sentences_of_doc(doc: Any) -> Iterator[ParsedSentence]:

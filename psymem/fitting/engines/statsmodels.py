@@ -14,7 +14,7 @@ import pandas as pd
 
 from psymem._version import __version__
 from psymem.errors import EngineError, FitError
-from psymem.fitting.formula.design import ModelData, RandomTerm
+from psymem.fitting.formula.design import ModelData, RandomTerm, dropped_sentence
 from psymem.fitting.formula.prediction import fixed_matrix
 from psymem.fitting.inference import coefficient_table
 from psymem.fitting.result import VARIANCE_COLUMNS, Fit
@@ -109,8 +109,6 @@ def _run(spec: FitSpec, data: ModelData, name: str, method: Any) -> Fit:
         dict.fromkeys(f"statsmodels says: {str(w.message).splitlines()[0]}" for w in caught if _worth(w))
     )
     if data.dropped_columns:
-        from psymem.fitting.profiled.engine import dropped_sentence
-
         said.append(dropped_sentence(data.dropped_columns))
     return _fit(spec, data, name, facts, said)
 

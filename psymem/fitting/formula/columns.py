@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from psymem.errors import FitError
-from psymem.fitting.formula.transforms import Factor, Numbers, Value
+from psymem.fitting.formula.transforms import Factor, Numbers, Value, number_labels
 
 LARGEST = 1e100
 """Responses beyond this size (or all below its inverse) are refused: sums of squares would leave the floating range."""
 
 MOSTLY_NUMBERS = 0.5
 """A text column in which more than this share of values are numbers is taken for a damaged column of numbers."""
-
-
-def number_labels(values: Iterable[Any]) -> list[str]:
-    """Write numbers as R writes the levels of a factor: 1, 2.5."""
-    return [f"{float(v):.15g}" for v in values]
 
 
 def as_factor(column: pd.Series, order: tuple[str, ...] | None = None) -> Factor:
@@ -230,3 +225,23 @@ def cross(name: str, factors: Mapping[str, Factor]) -> Factor:
         levels = tuple(f"{result.levels[i]}:{part.levels[j]}" for i, j in zip(first, second, strict=True))
         result = Factor(codes.astype(np.int32), levels)
     return result
+
+
+def read_weights(column: pd.Series, rows: np.ndarray) -> np.ndarray:
+    """Return the weights as numbers; NaN where missing.
+
+    Raises
+    ------
+    FitError
+        For text, or a weight that is not positive; the row is named.
+    """
+    if column.dtype.kind not in "iuf":
+        raise FitError(f"The weights {column.name!r} are not numbers.")
+    values = column.to_numpy(dtype=float)
+    wrong = (values <= 0) | np.isinf(values)
+    if wrong.any():
+        first = int(np.flatnonzero(wrong)[0])
+        raise FitError(
+            f"The weights {column.name!r} have to be positive numbers; the one of row {rows[first]} is {values[first]:g}."
+        )
+    return values

@@ -14,6 +14,7 @@ from psymem.fitting.formula.coding import independent_columns, model_matrix
 from psymem.fitting.formula.columns import (
     cross,
     drop_unused,
+    read_weights,
     row_numbers,
 )
 from psymem.fitting.formula.contrasts import TREATMENT, Contrast
@@ -215,8 +216,6 @@ def _weights(frame: pd.DataFrame, spec: FitSpec, rows: np.ndarray, numbered: np.
     """Return the weights of the selected rows, if there are any."""
     if spec.weights is None:
         return None
-    from psymem.fitting.formula.weights import read_weights
-
     return read_weights(frame[spec.weights].iloc[rows], numbered[rows])
 
 
@@ -258,3 +257,11 @@ def _check_sizes(
                 f"({levels} levels x {k}), not fewer than the {n} rows, so they cannot be told from the residual. "
                 "Use fewer slopes."
             )
+
+
+def dropped_sentence(dropped: tuple[str, ...]) -> str:
+    """Say which fixed effects were left out."""
+    listed, them = ", ".join(dropped), "it" if len(dropped) == 1 else "them"
+    return (
+        f"The fixed effects are not independent: {listed} left out, since the other columns determine {them}."
+    )

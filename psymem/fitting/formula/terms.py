@@ -1,6 +1,6 @@
 """lme4 formulas: response, fixed terms and random-effect bars.
 
-The algebra of the fixed part (``*``, ``/``, ``^``, ``-``) is formulaic's; the bars are split and expanded here:
+The algebra (``*``, ``/``, ``^``, ``-``) is in `psymem.fitting.formula.algebra`; the bars are split and expanded here:
 ``(1 | a/b)`` into ``(1 | a)`` and ``(1 | b:a)``, ``(1 + x || g)`` into ``(1 | g)`` and ``(0 + x | g)``.
 """
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from psymem.errors import FitError, FormulaError
+from psymem.fitting.formula.algebra import terms_of
 from psymem.fitting.formula.expression import Node, deparse, mark, names, parse
 
 ALGEBRA = frozenset({"+", "-", "*", "/", ":", "^", "**"})
@@ -177,14 +178,11 @@ def expand(node: Node, source: str) -> Terms:
     """Expand formula algebra into terms, main effects before interactions as R orders them."""
     factors: list[Node] = []
     plain = _placeholders(node, source, factors)
-    terms = _expand_algebra(plain)
-    if isinstance(terms, str):
-        raise mark(source, node.position, terms)
-    return Terms(tuple(factors), terms)
+    return Terms(tuple(factors), _expand_algebra(plain))
 
 
 def _placeholders(node: Node, source: str, factors: list[Node]) -> str:
-    """Write `node` for formulaic with every expression that is not algebra replaced by ``v<k>``."""
+    """Write `node` with every expression that is not algebra replaced by ``v<k>``."""
     _refuse_numbers(node, source)
     if node.kind == "binary" and node.value in ALGEBRA:
         if node.value in ("^", "**"):
@@ -241,22 +239,9 @@ def _refuse_numbers(node: Node, source: str) -> None:
 
 
 @lru_cache(maxsize=512)
-def _expand_algebra(plain: str) -> tuple[tuple[int, ...], ...] | str:
-    """Return terms as sorted factor indices, the intercept first, or what is wrong."""
-    from formulaic import Formula
-    from formulaic.errors import FormulaicError
-
-    try:
-        expanded = Formula(plain)
-    except (FormulaicError, SyntaxError, ValueError, TypeError) as error:
-        return f"the terms cannot be expanded ({str(error).splitlines()[0]})."
-    found: list[tuple[int, ...]] = []
-    for term in expanded:
-        symbols = [str(factor.expr) for factor in term.factors]
-        if any(not s.startswith("v") and s != "1" for s in symbols):
-            return "a number other than 0 and 1 is not a term; wrap arithmetic in I()."
-        found.append(tuple(sorted(int(s[1:]) for s in symbols if s != "1")))
-    return tuple(sorted(dict.fromkeys(found), key=len))
+def _expand_algebra(plain: str) -> tuple[tuple[int, ...], ...]:
+    """Return terms as sorted factor indices, the intercept first."""
+    return tuple(tuple(sorted(int(name[1:]) for name in term)) for term in terms_of(parse(plain)))
 
 
 __all__ = ["Bar", "FormulaError", "ParsedFormula", "Terms", "expand", "parse_formula"]

@@ -224,12 +224,15 @@ def _orthogonal(values: np.ndarray, centres: list[float], norms: np.ndarray) -> 
     return np.column_stack(columns)
 
 
+def number_labels(values: Iterable[Any]) -> list[str]:
+    """Write numbers as R writes the levels of a factor: 1, 2.5."""
+    return [f"{float(v):.15g}" for v in values]
+
+
 def _category(node: Node, columns: Columns) -> Factor:
     """C(x), C(x, sum), factor(x): make categories, optionally with a coding."""
     value = evaluate(node.arguments[0], columns)
     if isinstance(value, Numbers):
-        from psymem.fitting.formula.columns import number_labels
-
         values = _single(value, node)
         levels = columns.remember(node, lambda: np.unique(values))
         codes = np.clip(np.searchsorted(levels, values), 0, len(levels) - 1)

@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 
-from psymem.errors import EngineError, FitError
+from psymem.errors import EngineError
 from psymem.fitting.formula.design import ModelData
 from psymem.fitting.result import Fit
 from psymem.fitting.spec import FitSpec
@@ -46,23 +45,3 @@ def unweighted_fit(fit: Fit, data: ModelData) -> Fit:
     assert data.weights is not None
     fit.state.data = data
     return replace(fit, loglik=fit.loglik + float(np.log(data.weights).sum()) / 2, data=data)
-
-
-def read_weights(column: pd.Series, rows: np.ndarray) -> np.ndarray:
-    """Return the weights as numbers; NaN where missing.
-
-    Raises
-    ------
-    FitError
-        For text, or a weight that is not positive; the row is named.
-    """
-    if column.dtype.kind not in "iuf":
-        raise FitError(f"The weights {column.name!r} are not numbers.")
-    values = column.to_numpy(dtype=float)
-    wrong = (values <= 0) | np.isinf(values)
-    if wrong.any():
-        first = int(np.flatnonzero(wrong)[0])
-        raise FitError(
-            f"The weights {column.name!r} have to be positive numbers; the one of row {rows[first]} is {values[first]:g}."
-        )
-    return values

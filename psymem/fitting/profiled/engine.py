@@ -13,10 +13,11 @@ from scipy.linalg.lapack import dtrtrs
 
 from psymem._version import __version__
 from psymem.errors import EngineError, FitError
-from psymem.fitting.formula.design import ModelData
+from psymem.fitting.formula.design import ModelData, dropped_sentence
 from psymem.fitting.inference import coefficient_table
+from psymem.fitting.profiled.blocks import order_terms
 from psymem.fitting.profiled.criterion import Criterion, Evaluation
-from psymem.fitting.profiled.crossproducts import order_terms, take
+from psymem.fitting.profiled.crossproducts import take
 from psymem.fitting.profiled.gradient import slopes
 from psymem.fitting.profiled.least_squares import fit_least_squares
 from psymem.fitting.profiled.optimise import Function, Optimum, search
@@ -195,14 +196,6 @@ def _facts(criterion: Criterion, found: Optimum, theta: np.ndarray) -> dict[str,
         "deviance": float(found.value),
         "theta": theta.tolist(),
     }
-
-
-def dropped_sentence(dropped: tuple[str, ...]) -> str:
-    """Say which fixed effects were left out."""
-    listed, them = ", ".join(dropped), "it" if len(dropped) == 1 else "them"
-    return (
-        f"The fixed effects are not independent: {listed} left out, since the other columns determine {them}."
-    )
 
 
 def _warnings(

@@ -7,7 +7,7 @@ import pandas as pd
 
 from psymem._version import __version__
 from psymem.errors import FitError
-from psymem.fitting.formula.design import ModelData
+from psymem.fitting.formula.design import ModelData, dropped_sentence
 from psymem.fitting.formula.prediction import fixed_matrix
 from psymem.fitting.inference import coefficient_table
 from psymem.fitting.result import VARIANCE_COLUMNS, Fit
@@ -66,8 +66,6 @@ def fit_least_squares(spec: FitSpec, data: ModelData) -> Fit:
     )
     said = [*data.notes, NO_RANDOM]
     if data.dropped_columns:
-        from psymem.fitting.profiled.engine import dropped_sentence
-
         said.append(dropped_sentence(data.dropped_columns))
     return Fit(
         spec=spec,

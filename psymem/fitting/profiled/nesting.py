@@ -13,7 +13,7 @@ from itertools import permutations
 
 import numpy as np
 
-from psymem.fitting.profiled.crossproducts import Block
+from psymem.fitting.profiled.blocks import Block
 
 WIDEST = 128
 """Most columns of a joined block."""

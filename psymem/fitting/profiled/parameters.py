@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 
 from psymem.fitting.formula.design import RandomTerm
-from psymem.fitting.profiled.crossproducts import Block
+from psymem.fitting.profiled.blocks import Block
 
 COLLINEAR = 1e-7
 

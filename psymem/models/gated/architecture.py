@@ -154,6 +154,7 @@ ARCHITECTURE = Architecture(
     build=lambda config: GatedLanguageModel(settings_of(config)),
     provides=provides,
     observe=observe,
+    example=lambda words: GatedLanguageModel(GatedSettings(words, "lstm", width=8, embedding_width=12)),
     read=read,
     carries_state=True,
     draw=draw,

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from psymem.reports.wording import listing, minus, p_value, short_name
 from psymem.studies.attraction.effects import ATTRACTION_EFFECTS
+from psymem.studies.attraction.result import FactorialResult
 from psymem.studies.common.rows import CRITICAL
 from psymem.studies.common.structures import AS_PUBLISHED, BY_ITEM_SLOPES, ITEMS_BY_INSTANCES
-
-if TYPE_CHECKING:
-    from psymem.studies.attraction.result import FactorialResult
 
 SEVERAL_INSTANCES = (
     f"Cite the models with '{ITEMS_BY_INSTANCES}' for claims about sentences in general: every instance reads every item "

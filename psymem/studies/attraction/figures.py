@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psymem.measures.attention import by_head
+from psymem.measures.columns import by_head
 from psymem.plotting.figures import by_item_figure, in_rows, means_figure, page_width
 from psymem.plotting.style import COLUMN_WIDTH
 from psymem.studies.attraction.effects import ATTRACTION_EFFECTS
 from psymem.studies.attraction.plotted import HUMANS, SUBJECT_INTERVAL
+from psymem.studies.attraction.result import FactorialResult
 from psymem.studies.common.means import interval_name
 from psymem.studies.common.rows import display_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from psymem.studies.attraction.result import FactorialResult
 
 
 def stem(result: FactorialResult) -> str:

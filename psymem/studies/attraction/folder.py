@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from psymem.studies.attraction.figures import figures, is_attraction_set, stem
 from psymem.studies.attraction.report import report_html
+from psymem.studies.attraction.result import FactorialResult
 from psymem.studies.common.results_folder import drawn, png_only, write_results
-
-if TYPE_CHECKING:
-    from psymem.studies.attraction.result import FactorialResult
 
 
 def save(result: FactorialResult, folder: Path) -> list[Path]:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from psymem.reports import wording
 from psymem.reports.tables import list_html, table_html
+from psymem.studies.attraction.human import HumanAnalysis
 from psymem.studies.attraction.human_fits import SLOPES
-
-if TYPE_CHECKING:
-    from psymem.studies.attraction.human import HumanAnalysis
+from psymem.studies.attraction.sentences import effect_title
 
 NUMBER_HEAD = ("estimate", "95% CI", "df", "t or z", "p", "p (Holm)")
 RESPONSE_WORDS = {
@@ -84,18 +82,18 @@ def human_evidence(human: HumanAnalysis) -> list[str]:
     """One sentence per effect: what people did and whether it is reliable."""
     verdicts = {"negative": "reliable", "positive": "reliable", "null": "not distinguishable from zero"}
     return [
-        f"{wording.effect_title(row)}: {wording.number(row['estimate'])} {row['scale']} "
+        f"{effect_title(row)}: {wording.number(row['estimate'])} {row['scale']} "
         f"[{wording.number(row['ci_low'])}, {wording.number(row['ci_high'])}], p {wording.p_value(row['p'])}, "
         f"{row['structure']}; {verdicts[str(row['direction'])]}."
         if isinstance(row["direction"], str)
-        else f"{wording.effect_title(row)}: not estimable."
+        else f"{effect_title(row)}: not estimable."
         for _, row in human.to_cite().iterrows()
     ]
 
 
 def _effect_cells(row: pd.Series) -> list[str]:
     slopes = row["structure"] == SLOPES
-    return ["" if slopes else wording.effect_title(row), str(row["structure"]), *_numbers(row)]
+    return ["" if slopes else effect_title(row), str(row["structure"]), *_numbers(row)]
 
 
 def _numbers(row: pd.Series) -> list[str]:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from psymem._version import __version__
 from psymem.reports.wording import listing, measure_in_words
+from psymem.studies.attraction.result import FactorialResult
 from psymem.studies.common.supertags import block_sentence
-
-if TYPE_CHECKING:
-    from psymem.studies.attraction.result import FactorialResult
 
 ITEMS_IN_INSTANCES = (
     ", without and with random effects of each item in each instance (an intercept; for interactions the two main effects "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -20,14 +20,14 @@ from psymem.reports.page import (
     software_facts,
 )
 from psymem.reports.references import ATTRACTION_ONLY, READING_ONLY, REFERENCES
-from psymem.reports.tables import effects_html, list_html, means_html, table_html, within_html
+from psymem.reports.tables import list_html, table_html
 from psymem.studies.attraction.citing import which_to_cite
 from psymem.studies.attraction.figures import by_item_note, means_note
 from psymem.studies.attraction.human_report import human_html
 from psymem.studies.attraction.methods import methods_paragraph
-
-if TYPE_CHECKING:
-    from psymem.studies.attraction.result import FactorialResult
+from psymem.studies.attraction.result import FactorialResult
+from psymem.studies.attraction.sentences import result_sentences
+from psymem.studies.attraction.tables import effects_html, means_html, within_html
 
 
 def report_html(result: FactorialResult, images: Mapping[str, bytes]) -> str:
@@ -107,7 +107,7 @@ def _figures(result: FactorialResult, images: Mapping[str, bytes]) -> str:
 def _results(result: FactorialResult) -> str:
     """List every effect in a sentence, by model and measure."""
     parts = []
-    for (model, measure), sentences in wording.result_sentences(result).items():
+    for (model, measure), sentences in result_sentences(result).items():
         parts.append(f"<h3>{escape(f'{wording.short_name(measure)}, {model}')}</h3>{list_html(sentences)}")
     return "".join(parts)
 

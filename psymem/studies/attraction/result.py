@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from psymem.studies.attraction.human import HumanAnalysis
 from psymem.studies.attraction.significance import Tests
 from psymem.studies.common.rows import family_names
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -102,16 +97,3 @@ class FactorialResult:
     def n_items(self) -> int:
         """Number of items analysed."""
         return int(self.scores.loc[self.scores["analysed"], "item"].nunique())
-
-    @cached_property
-    def figure(self) -> Figure:
-        """Condition means beside the human ones, at full page width."""
-        from psymem.studies.attraction.figures import figures, stem
-
-        return figures(self)[stem(self)]
-
-    def save(self, folder: str | Path) -> list[Path]:
-        """Write tables with sidecars, figures and report into `folder`, all or none; return the paths."""
-        from psymem.studies.attraction.folder import save
-
-        return save(self, Path(folder))

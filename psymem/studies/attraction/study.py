@@ -5,14 +5,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from psymem.progress import Progress
+from psymem.scoring.reading import Reading
 from psymem.studies.attraction.contrasts import contrasts_of
 from psymem.studies.attraction.effects import PUBLISHED_DIRECTIONS
+from psymem.studies.attraction.figures import figures, stem
+from psymem.studies.attraction.folder import save
 from psymem.studies.attraction.human import HumanSource, analyse_human
 from psymem.studies.attraction.plotted import plotted_means
 from psymem.studies.attraction.published_networks import with_published
@@ -20,7 +26,7 @@ from psymem.studies.attraction.result import FactorialResult
 from psymem.studies.attraction.significance import Tests, effects_table
 from psymem.studies.attraction.within import effects_within, property_of
 from psymem.studies.common import means as means_of
-from psymem.studies.common.item_scores import Reading, item_set_facts, scoring_run
+from psymem.studies.common.item_scores import item_set_facts, scoring_run
 from psymem.studies.common.rows import (
     CRITICAL,
     covariates_of,
@@ -33,6 +39,8 @@ from psymem.studies.common.rows import (
 from psymem.studies.common.supertags import COLUMN, supertag_weights, weight_blocks, with_blocks
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from psymem.backends.base import Backend
     from psymem.data.items.human_trials import HumanTrials
 
@@ -40,8 +48,19 @@ DESIGN = "attraction"
 BLOCKS = ("violation",)
 """Factors of the design A-H across which the critical word changes within an item."""
 
-Progress = Callable[[str, int, int], None]
-"""Called with the model's name, the texts it has read and the number of texts."""
+
+@dataclass(frozen=True)
+class FactorialStudy(FactorialResult):
+    """A factorial result that can be drawn and saved."""
+
+    @cached_property
+    def figure(self) -> Figure:
+        """Condition means beside the human ones, at full page width."""
+        return figures(self)[stem(self)]
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """Write tables with sidecars, figures and report into `folder`, all or none; return the paths."""
+        return save(self, Path(folder))
 
 
 def analyse(
@@ -54,7 +73,7 @@ def analyse(
     keep_oov: bool = False,
     about: Mapping[str, Any] | None = None,
     human: tuple[HumanTrials, HumanSource] | None = None,
-) -> FactorialResult:
+) -> FactorialStudy:
     """Analyse scores that exist already.
 
     Parameters
@@ -105,7 +124,7 @@ def analyse(
     )
     directions = people.directions() if people else PUBLISHED_DIRECTIONS
     effects = effects_table(rows, measures, factors, tests, attraction, people=directions)
-    return FactorialResult(
+    return FactorialStudy(
         effects=with_published(effects) if attraction and not tests.own_effects else effects,
         means=means,
         scores=scores.assign(analysed=scores["item"].isin(kept["item"])),
@@ -136,7 +155,7 @@ def analyse(
 
 
 def attraction(
-    model: str | Sequence[str] | Backend = "cbr-rnn",
+    models: str | Sequence[str] | Backend = "cbr-rnn",
     stimuli: str | Path = "attraction-core",
     out: str | Path | None = None,
     *,
@@ -148,12 +167,12 @@ def attraction(
     supertag_weight: float | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
-) -> FactorialResult:
+) -> FactorialStudy:
     """Run the attraction experiment, or another factorial item set, on one or more models.
 
     Parameters
     ----------
-    model
+    models
         One or several models: bundled names ("cbr-rnn" is all its instances), folders, hub ids, or loaded
         backends.
     stimuli
@@ -181,7 +200,7 @@ def attraction(
 
     Returns
     -------
-    FactorialResult
+    FactorialStudy
         ``.effects``, ``.means``, ``.scores``, ``.figure`` and more.
 
     Raises
@@ -203,7 +222,7 @@ def attraction(
     item_set = read_item_set(stimuli)
     source = human if isinstance(human, HumanSource) or human is None else HumanSource(human)
     trials = (source.read(item_set.words), source) if source else None  # refused before the models read
-    run = scoring_run(item_set, model, measures, reading, supertag_weight)
+    run = scoring_run(item_set, models, measures, reading, supertag_weight)
     scores = pd.concat(list(run.chunks(progress=progress)), ignore_index=True)
     about = {"item_set": item_set_facts(item_set), **run.provenance(), "notes": run.notes(), "seed": seed}
     result = analyse(

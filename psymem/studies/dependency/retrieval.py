@@ -12,6 +12,7 @@ import pandas as pd
 from psymem.backends.base import Backend
 from psymem.data.words.parses import ParsedSentence
 from psymem.errors import MeasureError, ModelError
+from psymem.progress import Progress
 from psymem.scoring.score import unknown_words
 from psymem.studies.dependency.cases import Relation, candidates_before
 from psymem.studies.heads import QUERIES, weights_before
@@ -23,8 +24,6 @@ SENTENCES_AT_ONCE = 200
 MEAN = "mean"
 ALL = "all"
 TOO_LONG = "in a sentence too long for the model"
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -204,7 +203,7 @@ def _read(
 
 def _judged(weights: np.ndarray | None, target: int, among: list[int]) -> dict[str, float]:
     """Hits and shares of weight, among all words and among some."""
-    found = {}
+    found: dict[str, float] = {}
     for name, chosen in (("words", None), ("candidates", among)):
         values = None if weights is None else weights if chosen is None else weights[chosen]
         own = target if chosen is None else among.index(target) if weights is not None else 0

@@ -15,13 +15,14 @@ from psymem._version import __version__
 from psymem.backends.base import Backend
 from psymem.backends.load import load_backends
 from psymem.data.words.parses import ParsedSentence
+from psymem.progress import Progress
+from psymem.scoring.reading import Reading
 from psymem.scoring.resumable import write_resumably
 from psymem.studies.common.results_folder import drawn, write_results
 from psymem.studies.dependency.cases import find_cases, relation_named
 from psymem.studies.dependency.retrieval import (
     Attention,
     Memory,
-    Progress,
     response_parts,
     retrieval_of,
 )
@@ -34,28 +35,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RESPONSES = "responses.csv"
-
-
-@dataclass(frozen=True)
-class DependencyReading:
-    """How models are looked at.
-
-    Parameters
-    ----------
-    order
-        Which word of the relation comes first; "" for what is usual for it.
-    heads
-        "" for the mean over all heads, "all" for each, or "4:3,3:6".
-    query
-        Attention of a word in pieces: "first", "last" or the "mean".
-    lower_case
-        Whether words are read in lower case.
-    """
-
-    order: str = ""
-    heads: str = ""
-    query: str = "first"
-    lower_case: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,12 +92,12 @@ def track_dependency(
     sentences: Sequence[ParsedSentence],
     relation: str = "nsubj",
     *,
-    reading: DependencyReading | None = None,
+    order: str = "",
+    reading: Reading | None = None,
     success: SuccessModel | None = None,
     out: str | Path | None = None,
     resumed: Callable[[int], None] | None = None,
     progress: Progress | None = None,
-    **settings: Any,
 ) -> DependencyResult:
     """Let models read parsed sentences and see whether they retrieve the right word at a distance.
 
@@ -131,8 +110,10 @@ def track_dependency(
     relation
         "nsubj" (active; a subtype such as "nsubj:pass" is a relation of its own), "obj", "acl:relcl", "reflexive", or
         another of Universal Dependencies.
+    order
+        Which word of the relation comes first, "dependent-first", "head-first" or "both"; "" for what is usual for it.
     reading
-        How models are looked at.
+        How models read; ``heads="all"`` looks at each head by itself, and of several the mean is taken otherwise.
     success
         How the mixed models are fitted.
     out
@@ -140,8 +121,6 @@ def track_dependency(
         there. Without it nothing is written.
     resumed, progress
         Called with the number of parts an earlier run has finished; as sentences are read.
-    settings
-        Settings of the models, such as ``bos=False``.
 
     Raises
     ------
@@ -160,12 +139,13 @@ def track_dependency(
     Intervals are over sentences: they say how the shares of these models would vary with other sentences, not how those of
     other models would.
     """
-    reading, success = reading or DependencyReading(), success or SuccessModel()
-    chosen = relation_named(relation, reading.order)
+    reading, success = reading or Reading(), success or SuccessModel()
+    chosen = relation_named(relation, order)
     cases, other_order = find_cases(sentences, chosen)
     if reading.lower_case:
         sentences = [replace(s, words=tuple(w.lower() for w in s.words)) for s in sentences]
-    backends = [(b, retrieval_of(b, reading.heads, reading.query)) for b in load_backends(models, **settings)]
+    loaded = load_backends(models, **reading.settings)
+    backends = [(b, retrieval_of(b, reading.heads, reading.query or "first")) for b in loaded]
     for backend, retrieval in backends:  # a head that does not exist is refused before anything is read
         probe = backend.read_many([list(sentences[0].words[:3])], needs=retrieval.needs)[0]
         retrieval.before(probe, probe.n_words - 1, probe.n_words)
@@ -240,4 +220,4 @@ def _left_out(other_order: int, cases: pd.DataFrame, responses: pd.DataFrame) ->
     return pd.DataFrame(rows)
 
 
-__all__ = ["Attention", "DependencyReading", "DependencyResult", "Memory", "SuccessModel", "track_dependency"]
+__all__ = ["Attention", "DependencyResult", "Memory", "SuccessModel", "track_dependency"]

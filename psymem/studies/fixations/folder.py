@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
+from psymem.plotting.fixations import sentences_figure
 from psymem.studies.common.results_folder import drawn, write_results
-from psymem.studies.fixations.page import sentences_page
+from psymem.studies.fixations.page import figure_note, sentences_page, source_names
 from psymem.studies.fixations.report import report_html
-
-if TYPE_CHECKING:
-    from psymem.studies.fixations.study import FixationStudy
+from psymem.studies.fixations.result import FixationResult
 
 INTERNAL = ("spoken", "instance_of")
 
 
-def save(study: FixationStudy, folder: Path) -> list[Path]:
+def save(study: FixationResult, folder: Path) -> list[Path]:
     """Write everything into `folder` and return the paths.
 
     Raises
@@ -27,11 +26,13 @@ def save(study: FixationStudy, folder: Path) -> list[Path]:
         If the folder cannot be written or the disk is full; nothing is left behind.
     """
     pages = {"sentences.html": sentences_page(study), "report.html": report_html(study)}
-    images = drawn({"sentences": study.figure})
+    images = drawn(
+        {"sentences": sentences_figure(study.plotted, names=source_names(study), note=figure_note(study))}
+    )
     return write_results(folder, tables(study), provenance(study), figures=images, pages=pages)
 
 
-def tables(study: FixationStudy) -> dict[str, pd.DataFrame]:
+def tables(study: FixationResult) -> dict[str, pd.DataFrame]:
     """Every table by file name; ``sentences_plotted`` holds exactly the numbers of the figure."""
     found = {
         "words": study.words.drop(columns=list(INTERNAL)),
@@ -47,7 +48,7 @@ def tables(study: FixationStudy) -> dict[str, pd.DataFrame]:
     return {name: table for name, table in found.items() if len(table)}
 
 
-def provenance(study: FixationStudy) -> dict[str, Any]:
+def provenance(study: FixationResult) -> dict[str, Any]:
     """Facts for the sidecars: corpus, models with checksums, settings, formulas."""
     return {
         **{str(k): v for k, v in study.about.items()},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -11,11 +10,9 @@ from psymem.plotting.fixations import shade_colour
 from psymem.reports.page import page
 from psymem.reports.tables import table_html
 from psymem.reports.wording import number
+from psymem.studies.fixations.result import FixationResult
 from psymem.studies.fixations.sentences import HUMAN
 from psymem.studies.fixations.wording import NOT_CAUSAL, model_name
-
-if TYPE_CHECKING:
-    from psymem.studies.fixations.study import FixationStudy
 
 SENTENCE_STYLE = """
 .sentence { margin: 1.1rem 0; } .row { display: flex; flex-wrap: wrap; margin: 2px 0; align-items: baseline; }
@@ -26,7 +23,7 @@ SENTENCE_STYLE = """
 """
 
 
-def source_names(study: FixationStudy) -> dict[str, str]:
+def source_names(study: FixationResult) -> dict[str, str]:
     """What each source of the figure is called in it."""
     ahead = study.not_causal
     return {
@@ -35,7 +32,7 @@ def source_names(study: FixationStudy) -> dict[str, str]:
     }
 
 
-def figure_note(study: FixationStudy) -> str:
+def figure_note(study: FixationResult) -> str:
     """Say what the shades are."""
     who = (
         "mean" if study.about["corpus"]["averaged"] else f"mean of {study.about['corpus']['readers']} readers"
@@ -51,14 +48,14 @@ def figure_note(study: FixationStudy) -> str:
     return f"{said} {NOT_CAUSAL}" if study.not_causal else said
 
 
-def sentences_page(study: FixationStudy) -> str:
+def sentences_page(study: FixationResult) -> str:
     """Return the figure as an HTML page; pointing at a word shows its value."""
     title = f"Model and human fixations: {study.corpus}"
     parts = [f"<h1>{escape(title)}</h1>", sentences_html(study), plotted_html(study)]
     return page(title, parts, SENTENCE_STYLE)
 
 
-def sentences_html(study: FixationStudy) -> str:
+def sentences_html(study: FixationResult) -> str:
     """Return the sentences with shaded words, the models above people, and the legend."""
     table, names = study.plotted, source_names(study)
     parts = []
@@ -93,7 +90,7 @@ def _legend_html(name: str, first: pd.Series) -> str:
     )
 
 
-def plotted_html(study: FixationStudy) -> str:
+def plotted_html(study: FixationResult) -> str:
     """Return the plotted numbers as a table, a column for each source."""
     keys = ["text_id", "sentence_id", "word_id", "word"]
     names = source_names(study)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -21,6 +20,7 @@ from psymem.reports.references import REFERENCES
 from psymem.reports.tables import list_html, table_html
 from psymem.reports.wording import number, stars
 from psymem.studies.fixations.page import SENTENCE_STYLE, sentences_html
+from psymem.studies.fixations.result import FixationResult
 from psymem.studies.fixations.wording import (
     NOT_CAUSAL,
     data_sentences,
@@ -29,11 +29,8 @@ from psymem.studies.fixations.wording import (
     result_sentences,
 )
 
-if TYPE_CHECKING:
-    from psymem.studies.fixations.study import FixationStudy
 
-
-def report_html(study: FixationStudy) -> str:
+def report_html(study: FixationResult) -> str:
     """Return the report as one HTML page."""
     title = f"Model and human fixations: {study.corpus}"
     warning = f"<p><strong>{escape(NOT_CAUSAL)}</strong></p>" if study.not_causal else ""
@@ -52,7 +49,7 @@ def report_html(study: FixationStudy) -> str:
     return page(title, sections, SENTENCE_STYLE)
 
 
-def _facts(study: FixationStudy) -> str:
+def _facts(study: FixationResult) -> str:
     corpus = study.about["corpus"]
     card = ", ".join(str(corpus["card"][k]) for k in ("title", "licence") if k in corpus["card"])
     facts = [command_fact(), (f"corpus {study.corpus}", card or f"{corpus['words']:,} words")]
@@ -72,7 +69,7 @@ def _facts(study: FixationStudy) -> str:
     return facts_html(facts) + list_html(notes)
 
 
-def _correlations(study: FixationStudy) -> str:
+def _correlations(study: FixationResult) -> str:
     head = ("model", "words", "predictor", "ρ", "95% CI", "texts", "words compared", "texts with ρ > 0")
     rows = [
         [
@@ -104,7 +101,7 @@ def _interval(row: object, digits: int = 3) -> str:
     return "" if pd.isna(low) else f"[{number(low, digits)}, {number(high, digits)}]"
 
 
-def _models(study: FixationStudy) -> str:
+def _models(study: FixationResult) -> str:
     fits = study.fits
     if fits.gains.empty:
         return list_html(fits.notes)
@@ -144,7 +141,7 @@ def _models(study: FixationStudy) -> str:
     )
 
 
-def _spread(study: FixationStudy) -> str:
+def _spread(study: FixationResult) -> str:
     head = ("model", "words", "scale", "variance, model", "variance, people", "model / people", "95% CI", "n")
     rows = [
         [
@@ -161,7 +158,7 @@ def _spread(study: FixationStudy) -> str:
     return table_html(head, rows) + f'<p class="small">{escape(said)}</p>'
 
 
-def _rare(study: FixationStudy) -> str:
+def _rare(study: FixationResult) -> str:
     head = (
         "model", "words", "durations of", "mean, low", "mean, high", "unit", "low − high (SD)", "95% CI", "n low", "n high",
         "unknown to the model: mean", "n",
@@ -181,7 +178,7 @@ def _rare(study: FixationStudy) -> str:
     return table_html(head, rows) + f'<p class="small">{escape(said)}</p>'
 
 
-def _references(study: FixationStudy) -> str:
+def _references(study: FixationResult) -> str:
     keys = ["huang2023", "vanheuven2014"]
     if not study.fits.gains.empty:
         keys += ["bates2015", "kuznetsova2017", "holm1979"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -11,14 +11,13 @@ from psymem import checkpoints
 from psymem.backends.load import load_backends
 from psymem.errors import MeasureError
 from psymem.measures.model_fixations import LayersActive, ModelFixations
+from psymem.progress import Progress
 from psymem.scoring.score import Run
 from psymem.studies.common.corpus_scores import Models
 from psymem.tables import WORDS
 
 if TYPE_CHECKING:
     from psymem.backends.base import Backend
-
-Progress = Callable[[str, int, int], None]
 ADVICE = "psymem train fgp-rnn, fgp-lstm, fgl-rnn and fgl-lstm make such models."
 
 
@@ -48,6 +47,8 @@ def score_words(
     guided: Sequence[Backend],
     others: Models = (),
     progress: Progress | None = None,
+    *,
+    lower_case: bool = False,
     **settings: Any,
 ) -> tuple[pd.DataFrame | None, dict[str, Any]]:
     """Score all words of a corpus.
@@ -62,6 +63,8 @@ def score_words(
         Models read for their surprisal.
     progress
         Called as texts are read.
+    lower_case
+        Whether all of them read in lower case.
     settings
         Settings of the `others`.
 
@@ -73,9 +76,10 @@ def score_words(
         What identifies the numbers, and what models found odd.
     """
     words = words[list(WORDS.required)]
-    runs = [Run(words, b, _measures(b)) for b in guided]
+    runs = [Run(words, b, _measures(b), lower_case=lower_case) for b in guided]
     read = {b.name for b in guided}
-    runs += [Run(words, b, ["surprisal"]) for b in load_backends(others, **settings) if b.name not in read]
+    more = [b for b in load_backends(others, **settings) if b.name not in read]
+    runs += [Run(words, b, ["surprisal"], lower_case=lower_case) for b in more]
     tables: list[pd.DataFrame] = []
     models: list[Any] = []
     measures: dict[str, Any] = {}

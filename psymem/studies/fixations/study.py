@@ -6,8 +6,8 @@ that exist already.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,124 +17,35 @@ from psymem.data.corpora.corpus import Corpus
 from psymem.data.words.frequencies import log_frequency
 from psymem.data.words.predictors import word_length
 from psymem.errors import DataError, FitError, FormulaError
+from psymem.plotting.fixations import sentences_figure
+from psymem.progress import Progress
 from psymem.studies.common.corpus_scores import Models
-from psymem.studies.common.intervals import RESAMPLES
 from psymem.studies.fixations.correlations import correlations
+from psymem.studies.fixations.folder import save
 from psymem.studies.fixations.models import FixationFits, fixation_fits, nothing_fitted
+from psymem.studies.fixations.page import figure_note, source_names
+from psymem.studies.fixations.result import FixationResult, FixationSettings
 from psymem.studies.fixations.scores import guided_models, score_words
 from psymem.studies.fixations.sentences import choose_sentences, plotted_sentences
 from psymem.studies.fixations.statistics import rare_words, spread
 from psymem.studies.fixations.words import FIXATION_COLUMNS, human_times, model_words, response_of
 from psymem.studies.reading.model_measures import families, read_scores
-from psymem.studies.reading.settings import StudySettings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Progress = Callable[[str, int, int], None]
-
 
 @dataclass(frozen=True)
-class FixationSettings:
-    """How model fixations and human times are compared.
-
-    Parameters
-    ----------
-    unread
-        What a reader contributes to a word's mean time without having fixated it: nothing ("left-out") or 0 ms ("zero",
-        as networks are trained).
-    rare_below
-        Zipf frequency below which a word is of low frequency; 4 is 10 in a million (van Heuven et al., 2014).
-    sentences
-        Sentences of the figure as ``TEXT:SENTENCE``; `n_sentences` drawn at random by default.
-    n_sentences
-        How many to draw.
-    mixed_models
-        Whether mixed models are fitted.
-    study
-        Settings of the mixed models; the response is always the corpus's total reading time.
-    resamples, seed
-        Of the bootstrap over texts, and of the drawing of sentences.
-    """
-
-    unread: str = "left-out"
-    rare_below: float = 4.0
-    sentences: Sequence[str] = ()
-    n_sentences: int = 4
-    mixed_models: bool = True
-    study: StudySettings = field(default_factory=StudySettings)
-    resamples: int = RESAMPLES
-    seed: int = 1
-
-    def __post_init__(self) -> None:
-        """Refuse values that mean nothing."""
-        if self.rare_below != self.rare_below:
-            raise DataError("rare_below is no number; it is a Zipf frequency such as 4.")
-        for name, least in (("n_sentences", 1), ("resamples", 1), ("seed", 0)):
-            if getattr(self, name) < least:
-                raise DataError(f"{name} is {getattr(self, name)}; it is a whole number of at least {least}.")
-
-
-@dataclass(frozen=True)
-class FixationStudy:
-    """All that comes out of a comparison of model and human fixations.
-
-    Attributes
-    ----------
-    corpus
-        Name of the corpus.
-    words
-        One row per word and model: fixation with its measure and unit, human mean time, predictors
-        (`psymem.studies.fixations.words.model_words`).
-    correlations, by_text
-        Rank correlations, mean over texts and one by one.
-    fits
-        Mixed models of total reading times.
-    spread
-        Variance of model and human durations.
-    rare_words
-        Words of low against high frequency.
-    plotted
-        The numbers of the figure.
-    settings
-        The settings.
-    about
-        Corpus, models with checksums, response, notes.
-    """
-
-    corpus: str
-    words: pd.DataFrame
-    correlations: pd.DataFrame
-    by_text: pd.DataFrame
-    fits: FixationFits
-    spread: pd.DataFrame
-    rare_words: pd.DataFrame
-    plotted: pd.DataFrame
-    settings: FixationSettings = FixationSettings()
-    about: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def models(self) -> list[str]:
-        """Models, families before their instances."""
-        return list(dict.fromkeys(self.words["model"]))
-
-    @property
-    def not_causal(self) -> list[str]:
-        """Models whose values at a word depend on later words."""
-        return [m for m, own in self.words.groupby("model", sort=False) if not own["causal"].all()]
+class FixationStudy(FixationResult):
+    """A comparison of fixations that can be drawn and saved."""
 
     @property
     def figure(self) -> Figure:
         """Sentences with words shaded by duration."""
-        from psymem.plotting.fixations import sentences_figure
-        from psymem.studies.fixations.page import figure_note, source_names
-
         return sentences_figure(self.plotted, names=source_names(self), note=figure_note(self))
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write tables with sidecars, figure and report into `folder`, all or none; return the paths."""
-        from psymem.studies.fixations.folder import save
-
         return save(self, Path(folder))
 
 
@@ -231,6 +142,7 @@ def fixations(
     scores: Sequence[str | Path] = (),
     out: str | Path | None = None,
     progress: Progress | None = None,
+    lower_case: bool = False,
     **reading: Any,
 ) -> FixationStudy:
     """Let fixation-guided models read a corpus, and compare their fixations with people's.
@@ -251,6 +163,8 @@ def fixations(
         Folder for the results; nothing is written without it.
     progress
         Called while models read and while fits are made.
+    lower_case
+        Whether models read in lower case.
     reading
         Settings of the models, such as ``bos=False``, ``context="text"``.
 
@@ -270,7 +184,7 @@ def fixations(
     response_of(corpus)  # refused before models read
     tables = [read_scores(path, corpus.words) for path in scores]
     backends = guided_models(models, **reading)
-    own, facts = score_words(corpus.words, backends, surprisal_of, progress, **reading)
+    own, facts = score_words(corpus.words, backends, surprisal_of, progress, lower_case=lower_case, **reading)
     together = pd.concat([t for t in (own, *tables) if t is not None], ignore_index=True)
     study = analyse_fixations(corpus, together, settings, progress=progress)
     study.about.update(scoring=facts, scores=[str(path) for path in scores])

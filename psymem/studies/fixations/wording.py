@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 
 from psymem.reports.wording import listing, number, p_value
 from psymem.studies.common.rows import display_name
 from psymem.studies.fixations.models import INTERCEPTS
-
-if TYPE_CHECKING:
-    from psymem.studies.fixations.study import FixationStudy
+from psymem.studies.fixations.result import FixationResult
 
 NOT_CAUSAL = (
     "Not causal: models so marked scale durations by all words of what they read, later ones included, so neither their "
@@ -24,7 +20,7 @@ def model_name(model: str, *, causal: bool) -> str:
     return display_name(model) + ("" if causal else " (not causal)")
 
 
-def data_sentences(study: FixationStudy) -> list[str]:
+def data_sentences(study: FixationResult) -> list[str]:
     """Say how many words were compared and what was left out."""
     said = []
     for model, own in study.words.groupby("model", sort=False):
@@ -38,7 +34,7 @@ def data_sentences(study: FixationStudy) -> list[str]:
     return said
 
 
-def result_sentences(study: FixationStudy) -> list[str]:
+def result_sentences(study: FixationResult) -> list[str]:
     """Return one sentence per result of each model; instances of a family are left to the tables."""
     said = []
     for model in study.models:
@@ -57,7 +53,7 @@ def _first(table: pd.DataFrame, model: str, **values: str) -> pd.Series | None:
     return None if own.empty else own.iloc[0]
 
 
-def _correlation(study: FixationStudy, model: str, name: str) -> str:
+def _correlation(study: FixationResult, model: str, name: str) -> str:
     row = _first(study.correlations, model, predictor="model fixation")
     length = _first(study.correlations, model, predictor="length")
     if row is None or pd.isna(row["rho"]):
@@ -70,7 +66,7 @@ def _correlation(study: FixationStudy, model: str, name: str) -> str:
     )
 
 
-def _gain(study: FixationStudy, model: str, name: str) -> str:
+def _gain(study: FixationResult, model: str, name: str) -> str:
     gains = study.fits.gains
     own = gains[(gains["model"] == model) & (gains["structure"] == INTERCEPTS)]
     if own.empty:
@@ -91,7 +87,7 @@ def _gain(study: FixationStudy, model: str, name: str) -> str:
     )
 
 
-def _variance(study: FixationStudy, model: str, name: str) -> str:
+def _variance(study: FixationResult, model: str, name: str) -> str:
     row = _first(study.spread, model, scale="relative to the mean")
     if row is None:
         return ""
@@ -104,7 +100,7 @@ def _variance(study: FixationStudy, model: str, name: str) -> str:
     return f"{text}; on the scale of 12 levels {number(levels['variance_ratio'])} times."
 
 
-def _rare(study: FixationStudy, model: str, name: str) -> str:
+def _rare(study: FixationResult, model: str, name: str) -> str:
     rows = [_first(study.rare_words, model, source=s) for s in ("model", "human")]
     if any(r is None or pd.isna(r["difference_sd"]) for r in rows):
         return ""
@@ -121,7 +117,7 @@ def _longer(difference_sd: float) -> str:
     return f"{number(abs(difference_sd), 2)} SD {'longer' if difference_sd >= 0 else 'shorter'}"
 
 
-def methods_paragraph(study: FixationStudy) -> str:
+def methods_paragraph(study: FixationResult) -> str:
     """Return what was done, for a paper."""
     corpus, s = study.about["corpus"], study.settings
     units = dict.fromkeys(study.words["unit"])

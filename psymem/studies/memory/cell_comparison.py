@@ -20,7 +20,7 @@ from scipy import stats
 from psymem.checkpoints import describe
 from psymem.errors import TrainingError
 from psymem.studies.common.results_folder import write_results
-from psymem.train.loop.loop import LoopSettings
+from psymem.train.loop.settings import LoopSettings
 from psymem.train.run import DataSettings
 from psymem.train.tasks.gated_objective import GatedObjective
 from psymem.train.tasks.gated_run import Length, train_gated

@@ -17,14 +17,13 @@ import numpy as np
 import pandas as pd
 
 from psymem.errors import TrainingError
+from psymem.progress import Progress
 from psymem.studies.common.results_folder import drawn, write_results
 from psymem.train.tasks.find_a import FindASettings, Networks, correct, strings_with_a_at, train
 from psymem.train.tasks.tiny_networks import CELLS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)

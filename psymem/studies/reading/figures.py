@@ -11,17 +11,17 @@ from psymem.plotting.style import COLUMN_WIDTH, FULL_WIDTH
 from psymem.reports.wording import in_words
 from psymem.studies.common.rows import display_name
 from psymem.studies.reading.predictive_power import INTERCEPTS
+from psymem.studies.reading.result import ReadingResult
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from psymem.studies.reading.result import ReadingStudy
 
 HELD_OUT_AXIS = "held-out gain in log-likelihood\n(nats per observation)"
 IN_SAMPLE_AXIS = "gain in log-likelihood in the sample (nats)"
 
 
-def plotted(study: ReadingStudy) -> dict[str, pd.DataFrame]:
+def plotted(study: ReadingResult) -> dict[str, pd.DataFrame]:
     """Return the numbers of every figure by the name of its table."""
     found = {"delta_loglik_plotted": _power(study), "spillover_plotted": _spillover(study)}
     curve, bins = (study.shape_table(which) for which in ("curve", "bins"))
@@ -43,7 +43,7 @@ def _panel(table: pd.DataFrame, *, model: bool) -> pd.Series:
     return title + ": " + table["model"].map(display_name) if model else title
 
 
-def _power(study: ReadingStudy) -> pd.DataFrame:
+def _power(study: ReadingResult) -> pd.DataFrame:
     table = study.delta_loglik
     table = table[table["structure"] == INTERCEPTS]
     held = held_out(study)
@@ -62,7 +62,7 @@ def _power(study: ReadingStudy) -> pd.DataFrame:
     )
 
 
-def _spillover(study: ReadingStudy) -> pd.DataFrame:
+def _spillover(study: ReadingResult) -> pd.DataFrame:
     table = study.coefficients
     table = table[(table["structure"] == INTERCEPTS) & (table["instance_of"] == "")]
     columns = [
@@ -81,12 +81,12 @@ def _spillover(study: ReadingStudy) -> pd.DataFrame:
     return table[columns]
 
 
-def held_out(study: ReadingStudy) -> bool:
+def held_out(study: ReadingResult) -> bool:
     """Whether every analysis was cross-validated, so that held-out gains can be drawn."""
     return all(a.power.held_out is not None for a in study.analyses)
 
 
-def figures(study: ReadingStudy) -> dict[str, Figure]:
+def figures(study: ReadingResult) -> dict[str, Figure]:
     """Draw all figures; ``..._column`` is the version for one column of a page, its panels below one another."""
     tables = plotted(study)
     axis = HELD_OUT_AXIS if held_out(study) else IN_SAMPLE_AXIS
@@ -125,7 +125,7 @@ def _without_unit(measure: str) -> str:
     return measure.removesuffix("_bits").replace("_", " ")
 
 
-def power_note(study: ReadingStudy) -> str:
+def power_note(study: ReadingResult) -> str:
     """Say what the marks of the figure of gains are."""
     s = study.analyses[0].settings
     instances = " Open dots: single instances of a model." if _has_instances(study) else ""
@@ -135,11 +135,11 @@ def power_note(study: ReadingStudy) -> str:
     return f"Bars: 95% intervals from the noncentral chi-square of the likelihood ratio.{instances}"
 
 
-def _has_instances(study: ReadingStudy) -> bool:
+def _has_instances(study: ReadingResult) -> bool:
     return any(p.instance for a in study.analyses for p in a.predictors)
 
 
-def spillover_note(study: ReadingStudy) -> str:
+def spillover_note(study: ReadingResult) -> str:
     """Say what the marks of the figure of spillover are."""
     return (
         "Effects of the measure at the word and at the words before it, all in one model with the base predictors. "
@@ -147,7 +147,7 @@ def spillover_note(study: ReadingStudy) -> str:
     )
 
 
-def shape_note(study: ReadingStudy) -> str:
+def shape_note(study: ReadingResult) -> str:
     """Say what lines and dots of the figure of shapes are."""
     words = "" if study.analyses[0].averaged else ", averaged over readers"
     return (
@@ -156,6 +156,6 @@ def shape_note(study: ReadingStudy) -> str:
     )
 
 
-def readers_note(study: ReadingStudy) -> str:
+def readers_note(study: ReadingResult) -> str:
     """Say what the figure of readers shows."""
     return "A linear model of each reader's own rows. Bars: 95% t intervals."

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from psymem.studies.common.results_folder import drawn, png_only, write_results
-from psymem.studies.reading.figures import plotted
+from psymem.studies.reading.figures import figures, plotted
 from psymem.studies.reading.report import report_html
-
-if TYPE_CHECKING:
-    from psymem.studies.reading.result import ReadingStudy
+from psymem.studies.reading.result import ReadingResult
 
 
-def save(study: ReadingStudy, folder: Path) -> list[Path]:
+def save(study: ReadingResult, folder: Path) -> list[Path]:
     """Write everything into `folder` and return the paths.
 
     Raises
@@ -25,14 +23,14 @@ def save(study: ReadingStudy, folder: Path) -> list[Path]:
         If the folder cannot be written or the disk is full; nothing is left behind but scores that a killed run goes
         on from.
     """
-    images = drawn(study.figures())
+    images = drawn(figures(study))
     page = report_html(study, png_only(images))
     return write_results(
         folder, tables(study), provenance(study), figures=images, pages={"report.html": page}
     )
 
 
-def tables(study: ReadingStudy) -> dict[str, pd.DataFrame]:
+def tables(study: ReadingResult) -> dict[str, pd.DataFrame]:
     """Every table by file name; the plotted ones hold exactly the numbers of the figures."""
     found = {
         "delta_loglik": study.delta_loglik,
@@ -48,7 +46,7 @@ def tables(study: ReadingStudy) -> dict[str, pd.DataFrame]:
     return {name: table for name, table in found.items() if len(table)}
 
 
-def provenance(study: ReadingStudy) -> dict[str, Any]:
+def provenance(study: ReadingResult) -> dict[str, Any]:
     """Facts for the sidecars: corpora, models with checksums, settings, formulas."""
     return {
         **{str(k): v for k, v in study.about.items()},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -25,10 +24,8 @@ from psymem.reports.wording import number, short_name, stars
 from psymem.studies.common.rows import display_name
 from psymem.studies.reading.figures import power_note, readers_note, shape_note, spillover_note
 from psymem.studies.reading.predictive_power import INTERCEPTS, SLOPES
+from psymem.studies.reading.result import Analysis, ReadingResult
 from psymem.studies.reading.wording import data_sentences, methods_paragraph, result_sentences
-
-if TYPE_CHECKING:
-    from psymem.studies.reading.result import Analysis, ReadingStudy
 
 POWER_HEAD = (
     "model", "measure", "random effects", "ΔlogLik (nats)", "χ²", "df", "p", "p (adjusted)",
@@ -48,7 +45,7 @@ EFFECT_HEAD = (
 )
 
 
-def report_html(study: ReadingStudy, images: Mapping[str, bytes]) -> str:
+def report_html(study: ReadingResult, images: Mapping[str, bytes]) -> str:
     """Return the report as one HTML page.
 
     Parameters
@@ -71,7 +68,7 @@ def report_html(study: ReadingStudy, images: Mapping[str, bytes]) -> str:
     return page(title, sections)
 
 
-def _facts(study: ReadingStudy) -> str:
+def _facts(study: ReadingResult) -> str:
     facts = [command_fact()]
     for corpus in study.about.get("corpora", []):
         card = corpus.get("card", {})
@@ -202,7 +199,7 @@ def _exclusions_html(table: pd.DataFrame) -> str:
     return table_html(("reason", "rows left out", "rows left"), rows)
 
 
-def _figures(study: ReadingStudy, images: Mapping[str, bytes]) -> str:
+def _figures(study: ReadingResult, images: Mapping[str, bytes]) -> str:
     notes = {
         "delta_loglik": power_note,
         "spillover": spillover_note,
@@ -218,7 +215,7 @@ def _figures(study: ReadingStudy, images: Mapping[str, bytes]) -> str:
     return "".join(shown)
 
 
-def _references(study: ReadingStudy) -> str:
+def _references(study: ReadingResult) -> str:
     keys = ["holm1979", "goodkind2018"]
     if any(a.rows.random for a in study.analyses):
         keys += ["bates2015", "kuznetsova2017"]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -14,9 +13,6 @@ from psymem.studies.reading.model_measures import Predictor
 from psymem.studies.reading.predictive_power import Power
 from psymem.studies.reading.rows import StudyRows
 from psymem.studies.reading.settings import StudySettings
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -81,7 +77,7 @@ class Analysis:
 
 
 @dataclass(frozen=True)
-class ReadingStudy:
+class ReadingResult:
     """All that comes out of a reading study.
 
     Attributes
@@ -148,15 +144,3 @@ class ReadingStudy:
                 part = getattr(shape, which).assign(**about, model=model, measure=measure)
                 parts.append(part[[*about, "model", "measure", *getattr(shape, which).columns]])
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
-
-    def figures(self) -> dict[str, Figure]:
-        """Draw the figures, by file name."""
-        from psymem.studies.reading.figures import figures
-
-        return figures(self)
-
-    def save(self, folder: str | Path) -> list[Path]:
-        """Write tables with sidecars, figures and report into `folder`, all or none; return the paths."""
-        from psymem.studies.reading.folder import save
-
-        return save(self, Path(folder))

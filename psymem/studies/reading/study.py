@@ -6,25 +6,42 @@ scores that exist already.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from psymem.data.corpora.corpus import Corpus
 from psymem.errors import DataError, FitError
+from psymem.progress import Progress, labelled
 from psymem.studies.common.corpus_scores import Models, ScoringPlan, score_corpus
 from psymem.studies.reading.by_reader import reader_effects
 from psymem.studies.reading.effect_shape import Shape, effect_shape
+from psymem.studies.reading.figures import figures
+from psymem.studies.reading.folder import save
 from psymem.studies.reading.model_measures import Predictor, add_measures, measures_of, read_scores
 from psymem.studies.reading.predictive_power import predictive_power
-from psymem.studies.reading.result import Analysis, ReadingStudy
+from psymem.studies.reading.result import Analysis, ReadingResult
 from psymem.studies.reading.rows import StudyRows, require_response, study_rows, word_predictors
 from psymem.studies.reading.settings import StudySettings
 
-Progress = Callable[[str, int, int], None]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class ReadingStudy(ReadingResult):
+    """A reading study that can be drawn and saved."""
+
+    def figures(self) -> dict[str, Figure]:
+        """Draw the figures, by file name."""
+        return figures(self)
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """Write tables with sidecars, figures and report into `folder`, all or none; return the paths."""
+        return save(self, Path(folder))
 
 
 def analyse_corpus(
@@ -128,7 +145,7 @@ def _data_notes(corpus: Corpus, rows: StudyRows) -> list[str]:
 
 
 def reading(
-    corpora: Sequence[Corpus],
+    corpora: Corpus | Sequence[Corpus],
     models: Models = (),
     settings: StudySettings | Sequence[StudySettings] = StudySettings(),
     *,
@@ -161,6 +178,7 @@ def reading(
     PsymemError
         For anything that cannot be read, scored or fitted.
     """
+    corpora = [corpora] if isinstance(corpora, Corpus) else list(corpora)
     from psymem.io.outputs import check_writable
 
     if out is not None:
@@ -183,18 +201,13 @@ def reading(
         all_scores[corpus.name] = together
         about |= {"scoring": facts, "scores": [str(path) for path in scores]}
         for setting in wanted:
-            report = _labelled(progress, f"{corpus.name}, {setting.response}")
+            report = labelled(progress, f"{corpus.name}, {setting.response}")
             done = analyse_corpus(corpus, together, setting, jobs=plan.workers.jobs, progress=report)
             analyses.append(replace(done, notes=(*done.notes, *facts.get("notes", ()))))
     study = ReadingStudy(tuple(analyses), all_scores, about)
     if out is not None:
         study.save(out)
     return study
-
-
-def _labelled(progress: Progress | None, name: str) -> Progress | None:
-    """Progress that says which analysis it is about."""
-    return None if progress is None else lambda what, done, total: progress(f"{name}: {what}", done, total)
 
 
 def _facts(corpus: Corpus) -> dict[str, Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 
@@ -11,9 +9,7 @@ from psymem.reports.wording import in_words, listing, number, p_value, short_nam
 from psymem.studies.common.rows import display_name
 from psymem.studies.reading.exclusions import why_no_time
 from psymem.studies.reading.predictive_power import INTERCEPTS, SLOPES
-
-if TYPE_CHECKING:
-    from psymem.studies.reading.result import Analysis, ReadingStudy
+from psymem.studies.reading.result import Analysis, ReadingResult
 
 STANDARDISED = {
     "z": "Predictors were centred and divided by their standard deviation.",
@@ -32,7 +28,7 @@ def data_sentences(analysis: Analysis) -> list[str]:
     ]
 
 
-def result_sentences(study: ReadingStudy) -> list[str]:
+def result_sentences(study: ReadingResult) -> list[str]:
     """One sentence per corpus, response, model and measure; single instances as a range."""
     return [s for analysis in study.analyses for s in _results(analysis)]
 
@@ -76,7 +72,7 @@ def _spread(table: pd.DataFrame, row: object) -> str:
     return f" (ΔlogLik {gain} for the mean over {len(own)} instances, {number(low, 2)} to {number(high, 2)} for single ones)"
 
 
-def methods_paragraph(study: ReadingStudy) -> str:
+def methods_paragraph(study: ReadingResult) -> str:
     """Return what was done, for a paper."""
     first = study.analyses[0]
     s, averaged = first.settings, first.averaged
@@ -130,7 +126,7 @@ def _scale(analysis: Analysis) -> str:
     return "as published, scaled to 0-100" if scaled else "on a millisecond scale"
 
 
-def _left_out(study: ReadingStudy) -> str:
+def _left_out(study: ReadingResult) -> str:
     """Say which words were left out, naming only exclusions that were made: most corpora do not know their lines."""
     first = study.analyses[0]
     made = {reason for a in study.analyses for reason in a.exclusions["reason"]}

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from pickle import UnpicklingError
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -23,10 +23,8 @@ from safetensors.torch import load_model, save_model
 
 from psymem.errors import TrainingError
 from psymem.io.outputs import write_atomically
-
-if TYPE_CHECKING:
-    from psymem.train.loop.loop import Position
-    from psymem.train.loop.schedule import Schedule
+from psymem.train.loop.schedule import Schedule
+from psymem.train.loop.settings import Position
 
 KEPT = 2
 

@@ -11,7 +11,7 @@ words and over known words alone, with the share of unknown ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from torch import Tensor, nn
 
 from psymem.errors import TrainingError
 from psymem.models.cbr_rnn import CueBasedRNN
+from psymem.models.storage import read_back
 from psymem.models.word_tokenizer import BOS_ID, PAD_ID, UNK_ID
 from psymem.train.text.batching import make_batch, plan_epoch
 from psymem.train.text.corpus import NO_TAG, EncodedText, encode_files
@@ -68,6 +69,23 @@ class HeldOutSurprisal:
     def unknown_share(self) -> float:
         """Share of predictions that are ``<unk>``."""
         return 1 - self.n_known / self.n
+
+
+def cost_of_storing(network: nn.Module, measure: Callable[[nn.Module], float]) -> dict[str, float]:
+    """Return what `measure` gives for a network as it is ("32"), stored in 16 bits ("16"), and with 8-bit rows ("8").
+
+    Parameters
+    ----------
+    network
+        A model of one of our architectures, in 32 bits.
+    measure
+        Such as ``lambda network: held_out_surprisal(network, text).perplexity``.
+    """
+    return {
+        "32": measure(network),
+        "16": measure(read_back(network)),
+        "8": measure(read_back(network, eight_bit_rows=True)),
+    }
 
 
 def held_out_surprisal(network: nn.Module, text: EncodedText, protocol: str = "normal") -> HeldOutSurprisal:

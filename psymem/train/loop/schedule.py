@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from psymem.errors import TrainingError
-
-if TYPE_CHECKING:
-    from psymem.train.loop.loop import LoopSettings
+from psymem.train.loop.settings import LoopSettings
 
 
 class Schedule(Protocol):

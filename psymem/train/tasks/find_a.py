@@ -8,19 +8,17 @@ clipped network by network.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from psymem.errors import TrainingError
+from psymem.progress import Steps
 from psymem.train.tasks.tiny_networks import CELLS, Record
 
 CLASSES = 2
 AT_ONCE = 2_000_000
 """Numbers per activation that reading all strings may take at a time."""
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -190,9 +188,7 @@ def strings_with_a_at(places: np.ndarray, length: int) -> np.ndarray:
     return (np.arange(length) == places[..., None]).astype(np.int64)
 
 
-def train(
-    cell: str, settings: FindASettings, progress: Progress | None = None
-) -> tuple[Networks, np.ndarray]:
+def train(cell: str, settings: FindASettings, progress: Steps | None = None) -> tuple[Networks, np.ndarray]:
     """Train all networks of one kind.
 
     Returns

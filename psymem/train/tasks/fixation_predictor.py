@@ -26,7 +26,8 @@ from psymem.models.gated.fixation_checkpoint import save_predictor
 from psymem.models.word_tokenizer import NUM, NUM_ID, UNK_ID, build_tokenizer, split_words
 from psymem.train.loop import checkpointing
 from psymem.train.loop.fixation_progress import ErrorProgress
-from psymem.train.loop.loop import LoopSettings, train
+from psymem.train.loop.loop import train
+from psymem.train.loop.settings import LoopSettings
 from psymem.train.tasks.fixation_task import PredictorSettings, PredictorTask, encode
 
 VALIDATION_SHARE = 0.1

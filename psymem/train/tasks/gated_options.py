@@ -9,7 +9,7 @@ from typing import Any
 from psymem.data.corpora.corpus import Corpus
 from psymem.errors import TrainingError
 from psymem.registry import CORPORA
-from psymem.train.loop.loop import LoopSettings
+from psymem.train.loop.settings import LoopSettings
 from psymem.train.run import DataSettings
 from psymem.train.tasks.gated_objective import GATED_FAMILIES, PRESETS, GatedObjective, parse_count
 from psymem.train.tasks.gated_run import Length, train_gated

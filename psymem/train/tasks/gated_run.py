@@ -16,15 +16,18 @@ import torch
 
 from psymem.data.corpora.corpus import Corpus
 from psymem.errors import TrainingError
+from psymem.models.storage import save_checkpoint
 from psymem.train.loop import processes
 from psymem.train.loop.evaluation import HeldOutSurprisal
-from psymem.train.loop.loop import LoopSettings, train_to_best
+from psymem.train.loop.loop import train_to_best
+from psymem.train.loop.settings import LoopSettings
 from psymem.train.run import DataSettings, facts_of, plain_settings, sample
 from psymem.train.tasks.fixation_labels import fixation_text
 from psymem.train.tasks.gated import GatedTask
 from psymem.train.tasks.gated_evaluation import held_out
 from psymem.train.tasks.gated_objective import GatedObjective, plain_objective
 from psymem.train.text.prepared import prepared_text
+from psymem.train.text.word_counts import word_counts
 
 TITLES = {
     "srn": "Simple recurrent network (Elman)",
@@ -133,7 +136,8 @@ def train_gated(
 
     def export() -> None:
         found = held_out(task.model, task.reading_of_held_out(texts["validation"], rows=1))
-        _export(task, tokenizer, out / "model", card_of(task, facts, found))
+        counts = word_counts(tokenizer, texts)
+        save_checkpoint(task.model, tokenizer, out / "model", card_of(task, facts, found), word_counts=counts)
 
     processes.by_main(export)
     return out / "model"
@@ -164,9 +168,3 @@ def _size(task: GatedTask) -> str:
     parts = [f"{s.components} components"] * (s.guided == "components")
     parts += [f"{s.layers} layer{'s' if s.layers != 1 else ''}", f"{s.width} wide"]
     return ", ".join(parts)
-
-
-def _export(task: GatedTask, tokenizer: Any, folder: Path, card: dict[str, Any]) -> Path:
-    from psymem.models.storage import save_checkpoint
-
-    return save_checkpoint(task.model, tokenizer, folder, card)

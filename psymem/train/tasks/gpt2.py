@@ -26,7 +26,8 @@ from psymem.io.outputs import whole_folder, write_text
 from psymem.models.word_tokenizer import BOS, BOS_ID, EOS, EOS_ID, PAD, PAD_ID, UNK, UNK_ID
 from psymem.train.loop import processes
 from psymem.train.loop.evaluation import BATCH_TOKENS, HeldOutSurprisal
-from psymem.train.loop.loop import LoopSettings, train_to_best
+from psymem.train.loop.loop import train_to_best
+from psymem.train.loop.settings import LoopSettings
 from psymem.train.run import (
     MODEL,
     DataSettings,
@@ -40,6 +41,7 @@ from psymem.train.text.batching import Batch, make_batch, plan_epoch
 from psymem.train.text.byte_pairs import learn_byte_pairs
 from psymem.train.text.corpus import EncodedText
 from psymem.train.text.vocabulary import choose_vocabulary
+from psymem.train.text.word_counts import word_counts
 
 VOCABULARIES = {"words": choose_vocabulary, "bpe": learn_byte_pairs}
 
@@ -208,7 +210,7 @@ def train_gpt2(
 
     def write() -> None:
         card = card_of(settings, facts, held_out(task.model, texts["validation"]))
-        export(task.model, tokenizer, out / MODEL, card)
+        export(task.model, tokenizer, out / MODEL, card, word_counts(tokenizer, texts))
 
     processes.by_main(write)
     return out / MODEL
@@ -227,7 +229,13 @@ def card_of(settings: GPT2Settings, facts: Mapping[str, Any], found: HeldOutSurp
     }
 
 
-def export(model: GPT2LMHeadModel, tokenizer: Tokenizer, folder: Path, card: dict[str, Any]) -> Path:
+def export(
+    model: GPT2LMHeadModel,
+    tokenizer: Tokenizer,
+    folder: Path,
+    card: dict[str, Any],
+    counts: Mapping[str, int],
+) -> Path:
     """Write a directory that transformers, and so psymem and other tools, load; all of it or nothing."""
     fast = PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, bos_token=BOS, eos_token=EOS, pad_token=PAD, unk_token=UNK
@@ -235,6 +243,7 @@ def export(model: GPT2LMHeadModel, tokenizer: Tokenizer, folder: Path, card: dic
     with whole_folder(folder) as temporary, quietly():
         model.save_pretrained(temporary)
         fast.save_pretrained(temporary)
+        (temporary / checkpoints.COUNTS).write_bytes(checkpoints.word_counts_content(counts))
         sums = {p.name: checkpoints.file_sha256(p) for p in sorted(temporary.iterdir())}
         write_text(temporary / checkpoints.CARD, checkpoints.card_text({**card, "sha256": sums}))
     return folder

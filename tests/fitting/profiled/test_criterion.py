@@ -7,8 +7,9 @@ import pytest
 
 from psymem.fitting.formula.design import build
 from psymem.fitting.profiled import crossproducts
+from psymem.fitting.profiled.blocks import order_terms
 from psymem.fitting.profiled.criterion import Criterion
-from psymem.fitting.profiled.crossproducts import order_terms, take
+from psymem.fitting.profiled.crossproducts import take
 from psymem.fitting.profiled.gradient import slopes
 from psymem.fitting.profiled.parameters import orthonormalise
 from psymem.fitting.spec import make_spec

@@ -12,7 +12,8 @@ from psymem.errors import FitError
 from psymem.fitting.fit import fit
 from psymem.fitting.formula.design import build
 from psymem.fitting.profiled import nesting
-from psymem.fitting.profiled.crossproducts import make_blocks, order_terms, take
+from psymem.fitting.profiled.blocks import make_blocks, order_terms
+from psymem.fitting.profiled.crossproducts import take
 from psymem.fitting.profiled.parameters import orthonormalise
 from psymem.fitting.profiled.patterns import patterns_of
 from psymem.fitting.spec import make_spec

@@ -11,15 +11,16 @@ import pytest
 from psymem.backends.load import load_backend
 from psymem.errors import DataError, FitError, MeasureError, ModelError
 from psymem.measures.memory_response import memory_response
+from psymem.scoring.reading import Reading
 from psymem.studies.dependency.retrieval import response_parts
-from psymem.studies.dependency.study import DependencyReading, SuccessModel, track_dependency
+from psymem.studies.dependency.study import SuccessModel, track_dependency
 
 NONE = SuccessModel("none")
 
 
 def test_hits_and_weights_by_hand(sentences, by_hand):
     """a: opened -> "the" (2 back), key has .01 of .10 + .60 + 3 * .01; among key and cabinets both have .01."""
-    found = track_dependency(by_hand(), sentences, reading=DependencyReading(heads="0:0"), success=NONE)
+    found = track_dependency(by_hand(), sentences, reading=Reading(heads="0:0"), success=NONE)
     rows = found.responses.set_index("case")
     assert rows["hit_words"].tolist() == [0, 1, 0, 0]
     assert rows["hit_candidates"].tolist() == [0.5, 1, 0.5, 0]
@@ -43,7 +44,7 @@ def test_hits_and_weights_by_hand(sentences, by_hand):
 
 
 def test_every_head_and_their_mean(sentences, by_hand):
-    every = track_dependency(by_hand(), sentences, reading=DependencyReading(heads="all"), success=NONE)
+    every = track_dependency(by_hand(), sentences, reading=Reading(heads="all"), success=NONE)
     assert every.responses["head"].unique().tolist() == ["0:0", "0:1"]
     even = every.responses.query("head == '0:1' and case == 1").iloc[0]
     assert even[["hit_words", "hit_candidates", "weight_words"]].tolist() == pytest.approx(
@@ -157,18 +158,18 @@ def test_files_hold_what_is_drawn(sentences, by_hand, tmp_path):
 )
 def test_heads_that_do_not_exist(sentences, by_hand, heads, error, message):
     with pytest.raises(error, match=f"^{re.escape(message)}$"):
-        track_dependency(by_hand(), sentences, reading=DependencyReading(heads=heads))
+        track_dependency(by_hand(), sentences, reading=Reading(heads=heads))
 
 
 def test_a_head_that_a_real_model_lacks_is_an_error_and_no_empty_table(sentences, small_pretrained):
     with pytest.raises(ModelError, match=r"^There is no head 5:0; the model has 2 layer"):
-        track_dependency(small_pretrained("gpt2"), sentences, reading=DependencyReading(heads="5:0"))
+        track_dependency(small_pretrained("gpt2"), sentences, reading=Reading(heads="5:0"))
 
 
 def test_models_without_retrieval(sentences, gated_checkpoint_writer, tmp_path):
     folder = gated_checkpoint_writer(tmp_path / "lstm", "lstm")
     with pytest.raises(MeasureError, match=r"has no attention, so there are no heads to choose\.$"):
-        track_dependency(folder, sentences, reading=DependencyReading(heads="all"))
+        track_dependency(folder, sentences, reading=Reading(heads="all"))
     with pytest.raises(
         FitError, match=r"^engine='r' is not known; expected one of auto, lme4, mixedlm, none\.$"
     ):

@@ -10,7 +10,8 @@ import pytest
 from psymem.data.corpora.catalogue import load_corpus, sample_folder
 from psymem.errors import DataError, PsymemWarning
 from psymem.registry import CORPORA
-from psymem.studies.fixations.study import FixationSettings, fixations
+from psymem.studies.fixations.result import FixationSettings
+from psymem.studies.fixations.study import fixations
 from psymem.studies.fixations.words import TIME, WITH_TIMES
 from psymem.studies.reading.settings import StudySettings
 

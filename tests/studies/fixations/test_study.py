@@ -18,9 +18,10 @@ from psymem.fitting.fit import fit
 from psymem.studies.common.intervals import BOOTSTRAP, FISHER, fisher_interval
 from psymem.studies.common.results_folder import pdf_bytes
 from psymem.studies.fixations.correlations import correlations, rank_correlations
+from psymem.studies.fixations.result import FixationSettings
 from psymem.studies.fixations.sentences import HUMAN, choose_sentences
 from psymem.studies.fixations.statistics import spread
-from psymem.studies.fixations.study import FixationSettings, analyse_fixations, fixations
+from psymem.studies.fixations.study import analyse_fixations, fixations
 from psymem.studies.fixations.wording import NOT_CAUSAL
 from psymem.studies.fixations.words import TIME, human_times, model_words
 from psymem.studies.reading.settings import StudySettings

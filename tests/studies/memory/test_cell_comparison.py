@@ -10,7 +10,7 @@ import pytest
 
 from psymem.errors import TrainingError
 from psymem.studies.memory.cell_comparison import Size, compare_cells, summarise, usual_sizes
-from psymem.train.loop.loop import LoopSettings
+from psymem.train.loop.settings import LoopSettings
 from psymem.train.run import DataSettings
 from psymem.train.tasks.gated_run import Length
 from psymem.train.text.vocabulary import VocabularyRule

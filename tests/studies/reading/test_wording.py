@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from psymem.reports.wording import in_words
-from psymem.studies.reading.result import ReadingStudy
+from psymem.studies.reading.result import ReadingResult
 from psymem.studies.reading.settings import StudySettings
 from psymem.studies.reading.study import analyse_corpus
 from psymem.studies.reading.wording import methods_paragraph
@@ -26,7 +26,7 @@ def methods(corpus, scores, **changed) -> str:
     """Methods paragraph of a quick study."""
     settings = dataclasses.replace(SETTINGS, **changed)
     found = analyse_corpus(corpus, scores, settings)
-    return methods_paragraph(ReadingStudy((found,), {}, {}))
+    return methods_paragraph(ReadingResult((found,), {}, {}))
 
 
 def test_methods_name_only_what_was_left_out(made):
@@ -63,7 +63,7 @@ def test_times_published_without_unit_are_not_called_ms(made, as_averages):
     assert set(found.power.coefficients["unit"]) == {"points of 100 per SD"}
     assert settings.described(True)[0] == ("response", "gaze_duration_scaled, points of 100")
     assert "We analysed gaze duration scaled as published, scaled to 0-100." in methods_paragraph(
-        ReadingStudy((found,), {}, {})
+        ReadingResult((found,), {}, {})
     )
     assert dataclasses.replace(settings, scale="log").effect_unit == "log points of 100 per SD"
 

@@ -11,7 +11,7 @@ from safetensors.numpy import load_file
 
 from psymem.checkpoints import describe
 from psymem.errors import CheckpointError, TrainingError
-from psymem.train.loop.loop import LoopSettings
+from psymem.train.loop.settings import LoopSettings
 from psymem.train.run import DataSettings
 from psymem.train.tasks.gated_objective import GatedObjective
 from psymem.train.tasks.gated_run import Length, train_gated

@@ -17,7 +17,7 @@ from safetensors.numpy import load_file
 from psymem.errors import TrainingError
 from psymem.models.word_tokenizer import PAD_ID
 from psymem.train.loop import processes
-from psymem.train.loop.loop import LoopSettings
+from psymem.train.loop.settings import LoopSettings
 from psymem.train.run import DataSettings, train_cbr_rnn
 from psymem.train.tasks.cbr_rnn import CueBasedRNNTask, ObjectiveSettings
 from psymem.train.text.batching import Batch

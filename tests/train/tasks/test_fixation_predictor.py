@@ -19,7 +19,7 @@ from psymem.data.corpora.corpus import Corpus
 from psymem.errors import CheckpointError, DataError, ModelError, PsymemWarning, TrainingError
 from psymem.models.gated.fixation_checkpoint import fitted_to, load_predictor
 from psymem.models.word_tokenizer import UNK_ID, build_tokenizer
-from psymem.train.loop.loop import LoopSettings
+from psymem.train.loop.settings import LoopSettings
 from psymem.train.run import DataSettings
 from psymem.train.tasks.fixation_labels import fixation_loss, fixation_text, sentence_batch, stream_batch
 from psymem.train.tasks.fixation_predictor import (

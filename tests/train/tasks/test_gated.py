@@ -17,7 +17,7 @@ from psymem.errors import TrainingError
 from psymem.models.word_tokenizer import build_tokenizer
 from psymem.scoring.score import score
 from psymem.train.loop import loop as training_loop
-from psymem.train.loop.loop import LoopSettings
+from psymem.train.loop.settings import LoopSettings
 from psymem.train.run import DataSettings
 from psymem.train.tasks.gated import GatedTask
 from psymem.train.tasks.gated_evaluation import held_out

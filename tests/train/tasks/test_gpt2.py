@@ -16,7 +16,7 @@ from psymem.cli.app import build
 from psymem.errors import TrainingError
 from psymem.measures.surprisal import Surprisal
 from psymem.scoring.score import score
-from psymem.train.loop.loop import LoopSettings
+from psymem.train.loop.settings import LoopSettings
 from psymem.train.run import DataSettings, prepare
 from psymem.train.tasks.gpt2 import GPT2Settings, held_out, train_gpt2
 from psymem.train.text.byte_pairs import learn_byte_pairs

@@ -12,8 +12,9 @@ from typer.testing import CliRunner
 from psymem.cli.app import build
 from psymem.errors import TrainingError
 from psymem.train.loop import checkpointing
-from psymem.train.loop.loop import LoopSettings, train
+from psymem.train.loop.loop import train
 from psymem.train.loop.progress import Progress
+from psymem.train.loop.settings import LoopSettings
 from psymem.train.run import DataSettings, prepare
 from psymem.train.tasks.fixation_task import PredictorSettings
 from psymem.train.tasks.gated_objective import GatedObjective
