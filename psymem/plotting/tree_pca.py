@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 METHODS = {"tree-pca": "tree PCA", "pca": "PCA", "mean": "mean", "embedding-bag": "bag of embeddings"}
 
+SPREAD = 0.08
+"""Octaves of N by which methods are drawn apart, so that equal values do not hide each other."""
+
 
 def reduction_figure(energy: pd.DataFrame, accuracies: pd.DataFrame) -> Figure:
     """Draw, for each collection, energy by stage above and accuracy by N below.
@@ -30,7 +33,7 @@ def reduction_figure(energy: pd.DataFrame, accuracies: pd.DataFrame) -> Figure:
 
     collections = list(dict.fromkeys(accuracies["collection"]))
     with paper_style():
-        figure = Figure(figsize=(FULL_WIDTH, 4.4), layout="constrained")
+        figure = Figure(figsize=(FULL_WIDTH, 4.8), layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.subplots(2, len(collections), squeeze=False)
         for place, name in enumerate(collections):
@@ -41,8 +44,9 @@ def reduction_figure(energy: pd.DataFrame, accuracies: pd.DataFrame) -> Figure:
             if not place:
                 upper.set_ylabel("energy left (%)")
                 lower.set_ylabel("accuracy (%)")
-        for ax, columns in ((axes[0, -1], 1), (axes[1, -1], 1)):
-            ax.legend(frameon=False, ncols=columns)
+        axes[0, 0].legend(frameon=False, loc="lower left")
+        handles, labels = axes[1, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
     return figure
 
 
@@ -75,9 +79,10 @@ def draw_accuracy(accuracies: pd.DataFrame, ax: Axes) -> Axes:
                     ax.axhline(value, color=look.colour, linestyle=dashes, linewidth=0.8, label=text)
                 continue
             known = own.astype({"positions": int})
+            shift = 2 ** (SPREAD * (list(METHODS).index(method) - 1))
             half = [known["accuracy"] - known["ci_low"], known["ci_high"] - known["accuracy"]]
             ax.errorbar(
-                known["positions"], known["accuracy"], yerr=half, color=look.colour, marker=look.marker,
+                known["positions"] * shift, known["accuracy"], yerr=half, color=look.colour, marker=look.marker,
                 linestyle=dashes, label=text, capsize=1.5, **_LINE,
             )  # fmt: skip
     ax.set_xscale("log", base=2)

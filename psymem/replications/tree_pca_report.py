@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 RULES = """\
 Word vectors are learned on the training texts alone, by the bag of embeddings that is also the first row of each block:
-the mean of the vectors of a text's words, and a linear classifier (fastText's model). Words are lower-cased, stop words
-left out; they are not stemmed, as the published ones were. Bigrams follow the words of a text as further tokens. A text
-becomes N vectors as published: longer ones are cut into N segments of which the mean is taken, shorter ones have zeros at
-their end. Reductions see no labels, but the vectors were learned with them. The classifier is multinomial logistic
+the mean of the vectors of a text's words, and a linear classifier (fastText's model). Words are lower-cased and stop words
+left out; the published ones were stemmed as well, these are not. Bigrams follow the words of a text as further tokens. A
+text becomes N vectors as published: longer ones are cut into N segments of which the mean is taken, shorter ones have
+zeros at their end. Reductions see no labels, but the vectors were learned with them. The classifier is multinomial logistic
 regression of the reduced vectors, standardised (published: one dense layer trained by Adam, the same model).
 
 Intervals (95%, Student's t) are over seeds, which decide first vectors and their order of training, and the split where a
@@ -28,8 +28,12 @@ chooses itself. For data such as these that has been the eigendecomposition of t
 singular value decomposition, which was the default when the paper was written, takes about ten times as long
 (`tests/benchmarks/reductions.py` measures both).
 
-What the paper prints as relative mutual information is a ratio of determinants, |V_a| / |V_b|; the difference of the mutual
-informations is half its logarithm (column `difference_nats` of the table). Neither compares across N.
+What the paper prints as relative mutual information is a ratio of determinants, |V_a| / |V_b|; the difference of the
+mutual informations is half its logarithm (column `difference_nats` of the table). Neither compares across N. PCA cannot
+keep less than another orthonormal map of the texts that it is fitted to, so that the ordering of table 4.10 is no finding;
+how close to 1 the ratio is, is one. The mean keeps very little by this measure and classifies as well. A likely reason:
+vectors learned for a few classes differ in a few directions, the same at every position, so that the other numbers of
+their mean hardly vary, while both PCAs turn to single positions for them.
 """
 FULL_SIZE = """\
 The published collections are in the layout of Zhang, Zhao and LeCun (2015): a folder each with `train.csv` and `test.csv`.
@@ -135,7 +139,15 @@ def _information(table: pd.DataFrame) -> str:
         cells = [str(k) for k in key]
         for method in ("mean", "pca"):
             row = wide[method].loc[key]
-            cells += [_number(row["ratio"], 3), _interval(row, 3)]
+            small = method == "mean"
+            cells += (
+                [f"{row['ratio']:.1e}", f"{row['ci_low']:.1e} to {row['ci_high']:.1e}"]
+                if small
+                else [
+                    _number(row["ratio"], 3),
+                    _interval(row, 3),
+                ]
+            )
         rows.append(cells)
     head = ["collection", "words", "N", "mean / TreePCA", "95% interval", "PCA / TreePCA", "95% interval"]
     return _lines(head, rows)
