@@ -124,7 +124,14 @@ def power(
     if estimates.empty:
         raise FitError(f"None of the {simulations} simulated experiments could be fitted with {fit.formula}.")
     rows = [
-        _row(term, truth.coefficients[term], estimates[estimates.term == term], simulations, alpha, interval)
+        _row(
+            term,
+            truth.coefficients[term],
+            estimates[estimates.term == term],
+            simulations,
+            alpha,
+            interval=interval,
+        )
         for term in chosen
     ]
     levels = {term.group: len(term.levels) for term in data.random}
@@ -197,7 +204,7 @@ def _one(truth: Truth, data: ModelData, stream: np.random.SeedSequence) -> pd.Da
 
 
 def _row(
-    term: str, effect: float, found: pd.DataFrame, simulations: int, alpha: float, interval: str
+    term: str, effect: float, found: pd.DataFrame, simulations: int, alpha: float, *, interval: str
 ) -> dict[str, object]:
     """Summarise the simulations of one effect."""
     significant = found[found.p < alpha]

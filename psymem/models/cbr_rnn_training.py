@@ -71,7 +71,7 @@ class _Recurrence(torch.autograd.Function):
     """Forward and backward of the recurrence; see the module docstring."""
 
     @staticmethod
-    def forward(ctx: Any, rate: float, compute: torch.dtype, embedded: Tensor, *blocks: Tensor) -> Tensor:
+    def forward(ctx: Any, rate: float, compute: torch.dtype, embedded: Tensor, *blocks: Tensor) -> Tensor:  # noqa: PLR0915 - read beside the equations, in their order
         wq, bq, wz, bz, wf, bf = (blocks[i].to(compute) for i in (0, 1, 4, 5, 8, 9))
         gq, cq, gz, cz, gf, cf = (
             blocks[i] for i in (2, 3, 6, 7, 10, 11)
@@ -156,8 +156,8 @@ class _Recurrence(torch.autograd.Function):
                 y_f[i],
                 pre_f[i],
                 stats[2][i],
-                norm_f,
-                d_normed[2][i],
+                norm=norm_f,
+                d_normed=d_normed[2][i],
             )
             d_z = d_pre_f[i] @ wf
             d_hoisted[i, :, d:] = _undo(
@@ -166,8 +166,8 @@ class _Recurrence(torch.autograd.Function):
                 y_z[i],
                 pre_z[i],
                 stats[1][i],
-                norm_z,
-                d_normed[1][i],
+                norm=norm_z,
+                d_normed=d_normed[1][i],
             )
             d_qa = d_hoisted[i, :, d:] @ from_retrieval
             d_q = d_qa[:, :d]
@@ -185,8 +185,8 @@ class _Recurrence(torch.autograd.Function):
                 y_q[i],
                 pre_q[i],
                 stats[0][i],
-                norm_q,
-                d_normed[0][i],
+                norm=norm_q,
+                d_normed=d_normed[0][i],
             )
             d_next = d_hoisted[i] @ from_hidden
         return (None, None, *_weight_gradients(ctx.saved, d_hoisted, d_pre_f, d_normed))
@@ -208,6 +208,7 @@ def _undo(
     y: Tensor,
     pre: Tensor,
     stats: Tensor,
+    *,
     norm: tuple[Tensor, Tensor],
     d_normed: Tensor,
 ) -> Tensor:

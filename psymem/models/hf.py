@@ -43,6 +43,7 @@ class CueBasedRNNConfig(PreTrainedConfig):
 
     def __init__(
         self,
+        *,
         vocab_size: int = 50_000,
         hidden_size: int = 256,
         attention: str = "softmax",

@@ -102,6 +102,7 @@ def train_all(
     corpus: Corpus,
     seeds: Sequence[int],
     out: Path,
+    *,
     say: Callable[[str], None] = lambda message: None,
 ) -> pd.DataFrame:
     """Train what is not finished; return ``model, seed, width, components, epoch, validation, test`` of all epochs.

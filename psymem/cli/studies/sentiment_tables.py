@@ -45,7 +45,7 @@ def _add(app: typer.Typer, name: str, title: str) -> None:
         corpus = CORPORA.load(table.corpus)(data)
         runs = SentimentRuns(tuple(width), tuple(components), epochs, embedding_width, predictor)
         say = (lambda message: None) if quiet else (lambda message: typer.echo(message, err=True))
-        finished = train_all(table, runs, corpus, seeds_from(seeds), folder, say)
+        finished = train_all(table, runs, corpus, seeds_from(seeds), folder, say=say)
         result = summarise(table, runs, finished, corpus.words["text_id"].nunique())
         written = save(result, folder)
         if as_json:

@@ -181,7 +181,7 @@ def expand(node: Node, source: str) -> Terms:
     return Terms(tuple(factors), _expand_algebra(plain))
 
 
-def _placeholders(node: Node, source: str, factors: list[Node]) -> str:
+def _placeholders(node: Node, source: str, factors: list[Node]) -> str:  # noqa: C901 - one case after the other
     """Write `node` with every expression that is not algebra replaced by ``v<k>``."""
     _refuse_numbers(node, source)
     if node.kind == "binary" and node.value in ALGEBRA:

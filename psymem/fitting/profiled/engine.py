@@ -65,7 +65,7 @@ def fit_profiled(spec: FitSpec, data: ModelData) -> Fit:
         fitted = _minimise(criterion, coordinates)
     found, theta, evaluation = fitted
     _check_residual(data, evaluation, found.converged)
-    return _result(spec, data, coordinates, criterion, found, theta, evaluation)
+    return _result(spec, data, coordinates, criterion, found, theta=theta, evaluation=evaluation)
 
 
 def check_response(data: ModelData) -> None:
@@ -137,6 +137,7 @@ def _result(
     coordinates: Coordinates,
     criterion: Criterion,
     found: Optimum,
+    *,
     theta: np.ndarray,
     evaluation: Evaluation,
 ) -> Fit:
@@ -145,7 +146,9 @@ def _result(
     inverse, _ = dtrtrs(products.triangle, np.eye(products.p))
     vcov = sigma**2 * inverse @ unscaled_covariance(evaluation, products.q2, products.p) @ inverse.T
     bent = curvature(criterion, coordinates, theta, sigma, evaluation)
-    state = ProfiledState(spec, data, coordinates, criterion, theta, evaluation, sigma, bent)
+    state = ProfiledState(
+        spec, data, coordinates, criterion, theta, evaluation=evaluation, sigma=sigma, curvature=bent
+    )
     df = bent.df(np.eye(products.p), vcov)
     table = coefficient_table(data.names, state.beta, np.sqrt(np.diag(vcov)), df, spec.confidence)
     variances = variance_table(coordinates, theta, sigma)

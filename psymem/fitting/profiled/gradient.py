@@ -47,7 +47,7 @@ def slopes(
     weight = criterion.n_effective / found.weighted if sigma is None else 1 / sigma**2
     plain = criterion.unexplained(found.eliminated)
     half = _scale_columns(plain, criterion, lambdas[1:])
-    own = [_first(criterion, lambdas, found, inverse, solution, weight)]
+    own = [_first(criterion, lambdas, found, inverse, solution, weight=weight)]
     left = half[:q2, :size]
     score = plain[:q2, size] - left @ solution
     for block, span in zip(products.blocks[1:], products.spans, strict=True):
@@ -84,6 +84,7 @@ def _first(
     found: Evaluation,
     inverse: np.ndarray,
     solution: np.ndarray,
+    *,
     weight: float,
 ) -> np.ndarray:
     """Return the slope in the Lambda of the block that is eliminated level by level."""

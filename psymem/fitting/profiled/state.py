@@ -27,6 +27,7 @@ class ProfiledState:
         coordinates: Coordinates,
         criterion: Criterion,
         theta: np.ndarray,
+        *,
         evaluation: Evaluation,
         sigma: float,
         curvature: Curvature,

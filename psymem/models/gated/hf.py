@@ -24,6 +24,7 @@ class GatedConfig(PreTrainedConfig):
 
     def __init__(
         self,
+        *,
         vocab_size: int = 50_000,
         hidden_size: int = 220,
         family: str = "fgp-lstm",

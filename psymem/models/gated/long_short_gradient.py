@@ -35,6 +35,7 @@ class LongShortStep:
         squash: Tensor,
         a: Tensor | None,
         s: Tensor | None,
+        *,
         freezes_hidden: bool,
     ) -> None:
         self.gates, self.squash, self.a, self.s = gates, squash, a, s

@@ -129,7 +129,7 @@ class _SimpleRecurrence(torch.autograd.Function):
     """h_t = (1-a) tanh(W x_t + U h_{t-1} + b) + a h_{t-1}."""
 
     @staticmethod
-    def forward(
+    def forward(  # noqa: PLR0917 - torch passes them by position
         ctx: Any,
         x: Tensor,
         packed: Tensor,
@@ -177,7 +177,7 @@ class _LongShortRecurrence(torch.autograd.Function):
     """LSTM components with freeze gates and the scales of an ELSTM."""
 
     @staticmethod
-    def forward(
+    def forward(  # noqa: PLR0917 - torch passes them by position
         ctx: Any,
         x: Tensor,
         packed: Tensor,
@@ -241,7 +241,7 @@ class _LongShortRecurrence(torch.autograd.Function):
                 squashed[t],
                 _gate_at(gate, t),
                 None if scales is None else scales[:, t, None],
-                ctx.freezes_hidden,
+                freezes_hidden=ctx.freezes_hidden,
             )
             d_products, d_cell, around = step.backward(d_hidden, d_cell)
             if d_gate is not None:

@@ -133,6 +133,7 @@ def _effect(
     subtraction: str,
     weights: dict[str, float],
     formula: str,
+    *,
     term: str,
     addition: str = "",
 ) -> Effect:
@@ -149,7 +150,7 @@ ATTRACTION_EFFECTS: tuple[Effect, ...] = (
         "B - A",
         {"A": -1, "B": 1},
         "y ~ attraction",
-        "attractiongrammatical",
+        term="attractiongrammatical",
     ),
     _effect(
         "semantic-attraction",
@@ -157,7 +158,7 @@ ATTRACTION_EFFECTS: tuple[Effect, ...] = (
         "D - C",
         {"C": -1, "D": 1},
         "y ~ attraction",
-        "attractionsemantic",
+        term="attractionsemantic",
     ),
     _effect(
         "interaction",
@@ -165,7 +166,7 @@ ATTRACTION_EFFECTS: tuple[Effect, ...] = (
         "(D - C) - (B - A)",
         {"A": 1, "B": -1, "C": -1, "D": 1},
         "y ~ single_attr * violation",
-        "single_attrTRUE:violationsemantic",
+        term="single_attrTRUE:violationsemantic",
     ),
     _effect(
         "double-attraction",
@@ -173,7 +174,7 @@ ATTRACTION_EFFECTS: tuple[Effect, ...] = (
         "F - E",
         {"E": -1, "F": 1},
         "y ~ attraction",
-        "attractiondouble",
+        term="attractiondouble",
     ),
     _effect(
         "agreement-in-double",
@@ -181,7 +182,7 @@ ATTRACTION_EFFECTS: tuple[Effect, ...] = (
         "H - E",
         {"E": -1, "H": 1},
         "y ~ attraction",
-        "attractiongrammatical",
+        term="attractiongrammatical",
     ),
     _effect(
         "semantic-in-double",
@@ -189,7 +190,7 @@ ATTRACTION_EFFECTS: tuple[Effect, ...] = (
         "G - E",
         {"E": -1, "G": 1},
         "y ~ attraction",
-        "attractionsemantic",
+        term="attractionsemantic",
     ),
     _effect(
         "additivity",
@@ -197,8 +198,8 @@ ATTRACTION_EFFECTS: tuple[Effect, ...] = (
         "F - G - H + E",
         {"E": 1, "F": 1, "G": -1, "H": -1},
         "y ~ gram_attr * sem_attr",
-        "gram_attrTRUE:sem_attrTRUE",
-        _BORDERLINE,
+        term="gram_attrTRUE:sem_attrTRUE",
+        addition=_BORDERLINE,
     ),
 )
 """The seven effects of the published table, in its order."""

@@ -170,13 +170,13 @@ def _differences(
             for effect in ATTRACTION_EFFECTS:
                 found += [
                     {**about, "measure": measure, **row}
-                    for row in _difference(part, column, levels, measure, effect, tests)
+                    for row in _difference(part, column, levels, measure, effect, tests=tests)
                 ]
     return pd.DataFrame(found)
 
 
 def _difference(
-    part: pd.DataFrame, column: str, levels: Sequence[str], measure: str, effect: Effect, tests: Tests
+    part: pd.DataFrame, column: str, levels: Sequence[str], measure: str, effect: Effect, *, tests: Tests
 ) -> Iterator[dict[str, Any]]:
     rows = effect.rows(part).assign(**{column: lambda r: pd.Categorical(r[column], categories=list(levels))})
     formula = f"{measure} ~ {effect.fixed} * {quoted(column)}"

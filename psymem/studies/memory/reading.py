@@ -90,8 +90,8 @@ def read_texts(
     texts: list[pd.DataFrame],
     longest: int,
     pictured: int | None,
-    progress: Progress | None,
     *,
+    progress: Progress | None = None,
     lower_case: bool = False,
 ) -> TextsRead:
     """Read all texts, some at a time."""

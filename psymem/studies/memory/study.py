@@ -135,7 +135,7 @@ def memory_decay(
     backends = _reading(models, unit, settings)
     kinds = [kind_of(b) for b in backends]
     read = [
-        read_texts(backend, kind, texts, longest, pictured, progress, lower_case=lower_case)
+        read_texts(backend, kind, texts, longest, pictured, progress=progress, lower_case=lower_case)
         for backend, kind in zip(backends, kinds, strict=True)
     ]
     named = [{"model": b.name, "response": k.name} for b, k in zip(backends, kinds, strict=True)]

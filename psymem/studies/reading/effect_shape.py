@@ -84,7 +84,7 @@ def effect_shape(rows: StudyRows, predictor: Predictor, mean: float, sd: float) 
                 "knots": [" ".join(f"{mean + sd * k:.3g}" for k in knots)],
             }
         ),
-        _curve(x, knots, line, spline, [column, *names], mean, sd),
+        _curve(x, knots, line, spline, [column, *names], mean=mean, sd=sd),
         _bins(rows, line, column, mean, sd),
     )
 
@@ -106,7 +106,7 @@ def restricted_cubic(x: np.ndarray, knots: Sequence[float] | np.ndarray) -> np.n
 
 
 def _curve(
-    x: np.ndarray, knots: np.ndarray, line: Fit, spline: Fit, terms: Sequence[str], mean: float, sd: float
+    x: np.ndarray, knots: np.ndarray, line: Fit, spline: Fit, terms: Sequence[str], *, mean: float, sd: float
 ) -> pd.DataFrame:
     """Effects on a grid from the 1st to the 99th percentile, relative to the mean of the measure."""
     first, last = (float(q) for q in np.quantile(x, (0.01, 0.99)))

@@ -35,6 +35,7 @@ def save(
     task: Any,
     optimizer: torch.optim.Optimizer,
     schedule: Schedule,
+    *,
     at: Position,
 ) -> None:
     """Write ``checkpoints/step-N`` and delete all but the newest two."""
@@ -86,6 +87,7 @@ def resume(
     task: Any,
     optimizer: torch.optim.Optimizer,
     schedule: Schedule,
+    *,
     at: Position,
 ) -> bool:
     """Load the newest checkpoint of `out` into the arguments; return whether there was one.

@@ -99,7 +99,7 @@ class _Run:
         self.optimizer = make_optimizer(settings, task)
         self.schedule: Schedule = make_schedule(settings)
         self.position = Position(next_validation=settings.validate_every)
-        checkpointing.resume(out, fingerprint, task, self.optimizer, self.schedule, self.position)
+        checkpointing.resume(out, fingerprint, task, self.optimizer, self.schedule, at=self.position)
         self.started = time.monotonic() - self.position.seconds
 
     def go(self) -> Position:
@@ -154,7 +154,7 @@ class _Run:
         if at.step % settings.checkpoint_every == 0 or at.finished:
             processes.by_main(
                 lambda: checkpointing.save(
-                    self.out, self.fingerprint, self.task, self.optimizer, self.schedule, at
+                    self.out, self.fingerprint, self.task, self.optimizer, self.schedule, at=at
                 )
             )
 

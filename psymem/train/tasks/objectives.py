@@ -101,7 +101,7 @@ class _CompetitorLoss(torch.autograd.Function):
     """Loss and gradient in one sweep over blocks of rows, so that N x m logits never exist at once."""
 
     @staticmethod
-    def forward(
+    def forward(  # noqa: PLR0917 - torch passes them by position
         ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, competitors: Competitors
     ) -> Tensor:
         ids = competitors.ids.to(hidden.device)

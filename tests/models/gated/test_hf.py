@@ -112,7 +112,9 @@ def test_a_model_that_looks_ahead_warns(tmp_path, gated_checkpoint_writer):
 
 def test_fresh_weights_are_drawn_as_the_network_draws_them():
     torch.manual_seed(0)
-    model = hf.GatedForCausalLM(hf.GatedConfig(400, 64, "elstm", embedding_size=20))
+    model = hf.GatedForCausalLM(
+        hf.GatedConfig(vocab_size=400, hidden_size=64, family="elstm", embedding_size=20)
+    )
     assert model.model.output.weight is model.model.embedding.weight
     assert 0.9 < model.model.embedding.weight.std() < 1.1
     layer = model.model.block.layers[0]
