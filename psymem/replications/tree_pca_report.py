@@ -64,7 +64,7 @@ def markdown(result: ReductionResult) -> str:
         "## Accuracies (table 4.5, %)",
         _accuracies(result.accuracies),
         "## Time of fitting (table 4.8)",
-        _ratios(result.times, "seconds_second", "TreePCA, s", "seconds_first", "PCA, s", "PCA / TreePCA"),
+        _times(result.times),
         "## Mutual information kept (tables 4.9 and 4.10)",
         _information(result.information),
         "## Weight of positions",
@@ -116,19 +116,22 @@ def _accuracies(table: pd.DataFrame) -> str:
     return _lines(["collection", "words", "method", "N", "accuracy", "95% interval", "published"], rows)
 
 
-def _ratios(table: pd.DataFrame, one: str, one_label: str, two: str, two_label: str, ratio: str) -> str:
+def _times(table: pd.DataFrame) -> str:
+    """Seconds of TreePCA (second) and PCA (first), and their ratio."""
     rows = [
         [
             r.collection,
             r.grams,
             str(r.positions),
-            *(_number(getattr(r, c), 4) for c in (one, two)),
+            _number(r.seconds_second, 4),
+            _number(r.seconds_first, 4),
             _number(r.ratio, 2),
             _interval(r, 2),
         ]
         for r in table.itertuples()
     ]
-    return _lines(["collection", "words", "N", one_label, two_label, ratio, "95% interval"], rows)
+    head = ["collection", "words", "N", "TreePCA, s", "PCA, s", "PCA / TreePCA", "95% interval"]
+    return _lines(head, rows)
 
 
 def _information(table: pd.DataFrame) -> str:
