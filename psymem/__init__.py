@@ -26,6 +26,7 @@ _PUBLIC = {
     "fixations": "psymem.studies.fixations.study:fixations",
     "FixationSettings": "psymem.studies.fixations.result:FixationSettings",
     "heads": "psymem.studies.heads:track_relation",
+    "dependency": "psymem.studies.dependency.study:track_dependency",
     "memory": "psymem.studies.memory.study:memory_decay",
     "suites": "psymem.studies.suites.study:run_suites",
     "pairs": "psymem.studies.suites.pairs:run_pairs",
