@@ -25,6 +25,7 @@ _PUBLIC = {
     "StudySettings": "psymem.studies.reading.settings:StudySettings",
     "fixations": "psymem.studies.fixations.study:fixations",
     "FixationSettings": "psymem.studies.fixations.result:FixationSettings",
+    "reading_measures": "psymem.data.corpora.fixations:reading_measures",
     "heads": "psymem.studies.heads:track_relation",
     "dependency": "psymem.studies.dependency.study:track_dependency",
     "memory": "psymem.studies.memory.study:memory_decay",

@@ -116,6 +116,8 @@ CORPORA = Registry(
         "iitb": "psymem.data.readers.iitb:read",
         "cmcl": "psymem.data.readers.cmcl:read",
         "eyelink": "psymem.data.readers.eyelink:read",
+        "fixation-report": "psymem.data.readers.fixation_report:read",
+        "pcibex": "psymem.data.readers.pcibex:read",
         "csv": "psymem.data.readers.csv_corpus:read",
         "dundee": "psymem.data.readers.dundee:read",
         "geco": "psymem.data.readers.geco:read",

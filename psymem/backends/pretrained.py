@@ -94,6 +94,7 @@ class PretrainedBackend:
         check_punctuation(punctuation)
         self.max_words: int | None = None
         self.notes: list[str] = []
+        self._case_note: str | None = None
         self.config = read_config(self.path, self.name)
         if context not in (None, "text", "sentence"):
             raise ModelError(f"context={context!r} is not known; expected text or sentence.")
@@ -104,7 +105,7 @@ class PretrainedBackend:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel to another process without weights, which it loads from the same directory."""
-        names = ("name", "bos", "context", "batch_tokens", "device", "dtype", "separator")
+        names = ("name", "bos", "context", "batch_tokens", "device", "dtype", "separator", "punctuation")
         return partial(type(self), self.path, **{n: getattr(self, n) for n in names}), ()
 
     @cached_property
@@ -138,8 +139,9 @@ class PretrainedBackend:
             return []
         wanted = self.provides if needs is None else needs
         note = self.tokenizer.case_note(texts)
-        self.notes += [note] if note and not self.notes else []  # the first says it all
+        self._case_note = self._case_note or note  # the first says it all
         aligned = self.tokenizer.align(texts)
+        self.notes = [n for n in (self._case_note, self.tokenizer.spanning_note()) if n]
         windows = [w for number, a in enumerate(aligned) for w in cut_windows(a.ids, number, self._room)]
         if len(windows) > len(texts) and any(n.startswith("attention") for n in wanted):
             self._refuse_windows(aligned, names)

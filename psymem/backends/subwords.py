@@ -44,6 +44,8 @@ class SubwordTokenizer:
         Token that opens a text, or None.
     beginnings
         (V,) bool: tokens that begin a word; None if the vocabulary does not mark beginnings.
+    spanning
+        Rows over which single tokens went so far.
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class SubwordTokenizer:
         )
         self.beginnings = self._find_beginnings(tokenizer) if separator == " " else None
         self.attaches = punctuation == "attached" and self.beginnings is not None
+        self.spanning: list[str] = []
 
     def case_note(self, texts: Sequence[Sequence[str]]) -> str | None:
         """Say so if the texts have capitals that the vocabulary has not; None if all is well."""
@@ -111,9 +114,11 @@ class SubwordTokenizer:
     def _align(self, words: Sequence[str], encoding: Any, joined: np.ndarray | None) -> Alignment:
         ids = np.array(encoding.ids, dtype=np.int64)
         spans = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
-        index = words_of_spans(spans, word_spans(words, self.separator, joined))
+        places = word_spans(words, self.separator, joined)
+        index = words_of_spans(spans, places)
         tokens = encoding.tokens
         if joined is not None and joined.any():
+            self._remember_spanning(words, joined, (spans, places, index))
             tokens, ids, index = self._rows_apart(words, joined, (tokens, ids, index))
         if len(ids) and ids.max() >= self.vocabulary_size:
             raise ModelError(
@@ -121,6 +126,25 @@ class SubwordTokenizer:
                 f"{self.vocabulary_size}: they do not belong together."
             )
         return Alignment(tuple(tokens), ids, index, joined if joined is not None and joined.any() else None)
+
+    def _remember_spanning(
+        self, words: Sequence[str], joined: np.ndarray, found: tuple[np.ndarray, np.ndarray, np.ndarray]
+    ) -> None:
+        """Keep the rows over which single tokens go: "s." over "dogs" and "."."""
+        spans, places, index = found
+        for number in index[spans[:, 1] > places[index, 1]]:
+            if number + 1 < len(words) and joined[number + 1]:
+                self.spanning.append(f"{words[number]!r} and {words[number + 1]!r}")
+
+    def spanning_note(self) -> str | None:
+        """Say how often a token went over two rows; None if none did."""
+        if not self.spanning:
+            return None
+        return (
+            f"In {len(self.spanning)} place(s) a token of {self.name} goes over two rows, the first over "
+            f"{self.spanning[0]}. Where the second row is left without a token, both are read as pieces that the tokenizer "
+            "would not produce; else the token counts for the row in which it begins."
+        )
 
     def _rows_apart(
         self, words: Sequence[str], joined: np.ndarray, found: tuple[list[str], np.ndarray, np.ndarray]

@@ -35,13 +35,18 @@ def list_corpora(as_json: bool = AS_JSON) -> None:
 
     from psymem.cli.frames import show as show_frame
     from psymem.data.corpora.catalogue import read_card
+    from psymem.errors import PsymemError
     from psymem.registry import CORPORA
 
-    cards = [read_card(name) for name in CORPORA.names()]
-    rows = [
-        {"name": c["name"], "title": c["title"], "get": HOW[c["fetch"]], "licence": c["licence"]}
-        for c in cards
-    ]
+    rows = []
+    for name in CORPORA.names():
+        try:
+            card = read_card(name)
+        except PsymemError as error:  # one that is damaged hides no other
+            typer.echo(str(error), err=True)
+            continue
+        get = HOW.get(card["fetch"], "by hand")
+        rows.append({"name": name, "title": card["title"], "get": get, "licence": card["licence"]})
     if as_json:
         typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
         return
@@ -65,7 +70,7 @@ def show(name: str = NAME, as_json: bool = AS_JSON) -> None:
         if card[field]:
             typer.echo(f"{field}: {card[field]}")
     if card["fetch"] == "none":
-        typer.echo(f"fetch: no. {card['why_not_fetched']}")
+        typer.echo(f"fetch: no. {card['why_not_fetched']}".rstrip())
     else:
         typer.echo(f"fetch: psymem corpora fetch {name}")
     for file in card["files"]:
@@ -78,7 +83,7 @@ def show(name: str = NAME, as_json: bool = AS_JSON) -> None:
 
 def fetch(
     name: str = NAME,
-    folder: Path = typer.Argument(None, help="Where to [default: psymem's data folder]."),
+    folder: Path = typer.Argument(None, help="Where to. Default: psymem's data folder."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print no notes."),
 ) -> None:
     """Download a corpus that anybody may download, and verify it; others are never fetched."""

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from psymem.errors import DataError, PsymemError
 
+if TYPE_CHECKING:
+    from psymem.data.corpora.corpus import Corpus
+
 COLUMNS = typer.Option(
     [],
     "--columns",
-    help="Names of a plain table's columns, such as word=WORD,gaze_duration=GD; may be repeated.",
+    help="Names of a table's columns, such as word=WORD,gaze_duration=GD; text_id=item+model joins two; may be repeated.",
 )
 ZERO = typer.Option(None, "--zero", help="What a time of 0 is in a plain table: unread or time.")
 AVERAGED = typer.Option(False, "--averaged", help="The values are means over readers.")
@@ -31,6 +35,11 @@ FREQUENCIES = typer.Option(
     None,
     "--frequencies",
     help="CSV file of frequencies: word and count, per_million, zipf or log_frequency. Default: wordfreq.",
+)
+LANGUAGE = typer.Option(
+    "",
+    "--language",
+    help="Language of wordfreq's list, such as de. Default: that of the corpus, for a table of your own English (en).",
 )
 RANDOM_EFFECTS = typer.Option(
     None, "--random", help="Your own random effects: '(1|subject) + (1|text_id)'; none for a linear model."
@@ -70,8 +79,8 @@ def reader_settings(
 def _named(columns: Sequence[str]) -> dict[str, str]:
     named: dict[str, str] = {}
     for pair in (pair for cell in columns for pair in cell.split(",")):
-        name, _, column = (part.strip() for part in pair.partition("="))
-        if not name or not column:
+        name, given, column = (part.strip() for part in pair.partition("="))
+        if not name or not given or (not column and name != "word_id"):  # word_id= : there is none
             raise DataError(f"--columns {pair}: write NAME=COLUMN, psymem's name first, such as word=WORD.")
         if name in named:
             raise DataError(f"--columns was given {name!r} twice.")
@@ -79,17 +88,50 @@ def _named(columns: Sequence[str]) -> dict[str, str]:
     return named
 
 
-def refuse_settings(given: Mapping[str, Any], instead: str) -> None:
-    """Refuse settings of a plain table for a corpus in a format of its own.
+def load_corpora(names: Sequence[str], folders: Sequence[Path], own: Mapping[str, Any]) -> list[Corpus]:
+    """Read corpora, each with those of the settings that its reader takes; of several tables each is called by its folder.
+
+    Parameters
+    ----------
+    names, folders
+        Corpora and where their files are; the name of a bundled sample for a folder.
+    own
+        From `reader_settings`.
 
     Raises
     ------
     PsymemError
-        If there are any; `instead` says what was given for --corpus.
+        If a setting is none of any of these corpora.
     """
-    if given:
-        options = ", ".join("--name" if k == "called" else f"--{k.replace('_', '-')}" for k in given)
-        raise PsymemError(f"{options} belong to --corpus csv, a table of your own; {instead}.")
+    from psymem.data.corpora.catalogue import load_corpus, settings_of
+
+    takes = {name: settings_of(name) for name in names}
+    _refuse_settings([k for k in own if not any(k in known for known in takes.values())], names)
+    loaded = []
+    for name, folder in zip(names, folders, strict=True):
+        given = {k: v for k, v in own.items() if k in takes[name]}
+        if name == "csv" and list(names).count("csv") > 1:
+            given["called"] = folder.stem
+        found = folder_or_sample(folder)
+        loaded.append(load_corpus(name, found, **given))
+        if found != folder:  # a bundled sample, whose own card says its language
+            card = tomllib.loads((found / "card.toml").read_text(encoding="utf-8"))
+            loaded[-1].card["language_code"] = card["language_code"]
+    return loaded
+
+
+def _refuse_settings(settings: Sequence[str], names: Sequence[str]) -> None:
+    """Refuse settings that readers of other corpora take."""
+    from psymem.data.corpora.catalogue import settings_of
+    from psymem.registry import CORPORA
+
+    if not settings:
+        return
+    options = ", ".join("--name" if k == "called" else f"--{k.replace('_', '-')}" for k in settings)
+    takers = [n for n in CORPORA.names() if set(settings) <= set(settings_of(n))]
+    whose = "csv, a table of your own" if takers == ["csv"] else " or ".join(sorted(takers))
+    belongs = "belongs" if len(settings) == 1 else "belong"
+    raise PsymemError(f"{options} {belongs} to --corpus {whose}; --corpus {' and '.join(names)} was given.")
 
 
 def folder_or_sample(given: Path) -> Path:

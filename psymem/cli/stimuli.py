@@ -112,7 +112,7 @@ def fetch(
 def lists(
     name: str = NAME,
     out: Path = typer.Option(
-        None, "--out", help="CSV file to write [default: results/stimuli/NAME/lists.csv]."
+        None, "--out", help="CSV file to write. Default: results/stimuli/NAME/lists.csv."
     ),
     seed: int = typer.Option(
         None, "--seed", min=0, help="Shuffle the order within each list, with this seed."
@@ -149,7 +149,7 @@ def suite(
         [], "--prediction", help="Formula such as '(5;%A%) < (5;%B%)'; may be repeated."
     ),
     out: Path = typer.Option(
-        None, "--out", help="JSON file to write [default: results/stimuli/NAME/suite.json]."
+        None, "--out", help="JSON file to write. Default: results/stimuli/NAME/suite.json."
     ),
     quiet: bool = QUIET,
 ) -> None:

@@ -18,6 +18,7 @@ import pandas as pd
 
 from psymem.errors import DataError
 from psymem.io.encoding import read_text
+from psymem.io.pcibex import is_results, results_table
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
 MISSING_NUMBERS = frozenset({"NA", "", "NaN"})
@@ -54,6 +55,7 @@ class Delimited:
 def read_delimited(path: str | Path, *, separator: str | None = None, quoting: bool = True) -> Delimited:
     """Read a delimited file as text, whatever its cells look like ("null", "NA" and "true" stay words).
 
+    Results files of PCIbex, whose columns are named in comments, are understood too (`psymem.io.pcibex`).
     Blanks around cells, empty rows and unnamed empty columns are dropped and noted; an empty cell is "".
 
     Parameters
@@ -74,6 +76,9 @@ def read_delimited(path: str | Path, *, separator: str | None = None, quoting: b
     path = Path(path)
     notes: list[str] = []
     text = read_text(path, notes)
+    if separator is None and is_results(text):
+        notes.append(f"{path.name} is a results file of PCIbex; its comments name the columns.")
+        return Delimited(results_table(text, path), path, ",", tuple(notes))
     declared = re.match(r"sep=(.)\r?\n", text)
     if declared and separator is None:
         separator = declared[1]

@@ -193,10 +193,16 @@ def base_provenance(command: str | None = None) -> dict[str, Any]:
 
 
 def _command_line() -> str:
-    """Return the command as one would type it, also where Python ran the package (-m psymem)."""
+    """Return the command as one would type it, also where Python ran the package (-m psymem).
+
+    A script or a session of one's own is said to be that: its arguments are not psymem's.
+    """
     program = Path(sys.argv[0])
-    name = "psymem" if program.name == "__main__.py" and program.parent.name == "psymem" else program.name
-    return shlex.join([name, *sys.argv[1:]])
+    if program.name == "psymem" or (program.name == "__main__.py" and program.parent.name == "psymem"):
+        return shlex.join(["psymem", *sys.argv[1:]])
+    if program.name in ("", "-c", "-m") or program.name.startswith(("ipykernel", "ipython")):
+        return "a Python session that called psymem"
+    return f"a Python script that called psymem: {shlex.join(['python', str(program), *sys.argv[1:]])}"
 
 
 def _version(package: str) -> str | None:

@@ -18,12 +18,14 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
+from psymem.models.architecture import Architecture
 from psymem.models.cbr_rnn import CueBasedRNN
 from psymem.models.cbr_rnn_architecture import ARCHITECTURE, provides
 from psymem.models.gated.hf import GatedConfig, GatedForCausalLM
 from psymem.models.hf_base import NetworkForCausalLM
 from psymem.models.storage import MAX_TOKENS, load_checkpoint, save_checkpoint
 from psymem.models.word_tokenizer import BOS_ID, EOS_ID, PAD_ID
+from psymem.registry import ARCHITECTURES
 
 __all__ = [
     "CueBasedRNNConfig",
@@ -100,10 +102,29 @@ class CueBasedRNNForCausalLM(NetworkForCausalLM):
         return out.hidden, out.attention
 
 
+OWN_CLASSES: tuple[tuple[Any, Any], ...] = (
+    (CueBasedRNNConfig, CueBasedRNNForCausalLM),
+    (GatedConfig, GatedForCausalLM),
+)
+"""Classes of architectures that say more about themselves to transformers than their registry row does."""
+
+
+def _classes_of(architecture: Architecture) -> tuple[Any, Any]:
+    """Make the transformers classes of an architecture that has none of its own."""
+    config = type(
+        f"{architecture.network_class.__name__}Config",
+        (PreTrainedConfig,),
+        {"model_type": architecture.model_type},
+    )
+    about = {"config_class": config, "architecture": architecture, "__module__": __name__}
+    return config, type(architecture.transformers_class, (NetworkForCausalLM,), about)
+
+
 def register() -> None:
     """Make the Auto classes of transformers know our models; importing this module has done it."""
-    ours = ((CueBasedRNNConfig, CueBasedRNNForCausalLM), (GatedConfig, GatedForCausalLM))
-    for config, model in ours:
+    own = {c.model_type: (c, m) for c, m in OWN_CLASSES}
+    for name in ARCHITECTURES.names():
+        config, model = own[name] if name in own else _classes_of(ARCHITECTURES.load(name))
         AutoConfig.register(config.model_type, config, exist_ok=True)
         AutoModelForCausalLM.register(config, model, exist_ok=True)
         AutoTokenizer.register(config, fast_tokenizer_class=PreTrainedTokenizerFast, exist_ok=True)

@@ -24,7 +24,7 @@ WHERE = ("cache_dir", "revision", "subfolder", "token", "local_files_only", "for
 class NetworkForCausalLM(PreTrainedModel):
     """A network of ours, ``.model``, as a causal language model of transformers.
 
-    A child names its config and its architecture, and says in `read` how the network is called.
+    A child names its config and its architecture; `read` calls the network as the architecture says.
     """
 
     architecture: Architecture
@@ -66,7 +66,8 @@ class NetworkForCausalLM(PreTrainedModel):
 
     def read(self, ids: Tensor) -> tuple[Tensor, Tensor | None]:
         """Return (B, T, d) hidden states and (B, T, T) attention, or None, of ids padded on the right."""
-        raise NotImplementedError
+        out = self.architecture.read(self.model, ids, frozenset(), None)
+        return out.hidden, getattr(out, "attention", None)
 
     def get_input_embeddings(self) -> nn.Module:
         """Return the embedding layer."""

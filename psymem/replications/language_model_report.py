@@ -140,10 +140,10 @@ share the work by `--row` and `--seeds` (the first process alone at first, since
 `--batching sentences`, `torchrun --nproc-per-node N -m psymem {name} ...` shares the batches of each run.
 
 ```
-psymem train fixation-predictor --corpus zuco --data ZUCO --out predictor
+psymem train fixation-predictor --corpus zuco1 --data ZUCO1 --out predictor
 CUDA_VISIBLE_DEVICES=0 psymem {name} --preset paper --parameters 16M --seeds 1-3 \\
     --text wiki.train.txt --held-out wiki.valid.txt --test wiki.test.txt \\
-    --predictor predictor/model --fixation-corpus zuco --fixation-data ZUCO --out results/{name}
+    --predictor predictor/model --fixation-corpus zuco1 --fixation-data ZUCO1 --out results/{name}
 ```"""
 
 

@@ -41,6 +41,11 @@ def number(value: float, digits: int = 3) -> str:
     return "NA" if pd.isna(value) else f"{value:z.{digits}f}".replace("-", "−")
 
 
+def signed(value: float, digits: int = 3) -> str:
+    """Format a number with its sign, plus or minus."""
+    return f"+{number(value, digits)}" if value > 0 else number(value, digits)
+
+
 def p_value(p: float) -> str:
     """Format a p-value as in APA style: "< .001", "= .721"; "NA" if missing."""
     if pd.isna(p):

@@ -18,6 +18,7 @@ import pandas as pd
 
 from psymem.backends.base import Backend
 from psymem.backends.load import load_backends
+from psymem.data.words.gaps import after_gap, gap_notes
 from psymem.errors import DataError, ModelError, PsymemWarning
 from psymem.measures.base import Measure, require_provided, require_roles, resolve, with_heads
 from psymem.progress import Progress, shifted
@@ -30,6 +31,9 @@ WORDS_AT_ONCE = 50_000
 """Words scored before their rows are handed on; bounds memory on large corpora."""
 WITH_ATTENTION = 5_000
 """The same where attention is kept, which takes a number for each pair of tokens of a text and each head."""
+
+BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
+"""How the Penn Treebank writes brackets, and what they are."""
 
 Texts: TypeAlias = str | Sequence[str] | Sequence[Sequence[str]] | pd.DataFrame
 Models = str | Path | Backend | Sequence[str | Path | Backend]
@@ -142,7 +146,14 @@ class Run:
         for backend in self.backends:
             require_provided(self.measures, backend.name, backend.provides)
             _reading_units(self.words, backend)  # refuses texts that are too long
-        self._notes: list[str] = []
+        self._after_gap = after_gap(self.words).to_numpy()
+        self._notes: list[str] = gap_notes(self.words)
+        brackets = int(self.words["word"].isin(BRACKETS).sum())
+        self._has_brackets = brackets > 0
+        if brackets:
+            self._notes.append(
+                f"{brackets} word(s) such as -LRB- are a treebank's way to write brackets and were read as these."
+            )
 
     def chunks(
         self, words_at_once: int | None = None, progress: Progress | None = None
@@ -192,7 +203,8 @@ class Run:
     ) -> pd.DataFrame:
         """Score the texts whose rows are at `positions` of the words."""
         frames = [self.words.iloc[p] for p in positions]
-        texts = [(f["word"].str.lower() if self.lower_case else f["word"]).tolist() for f in frames]
+        shown = [f["word"].replace(BRACKETS) if self._has_brackets else f["word"] for f in frames]
+        texts = [(w.str.lower() if self.lower_case else w).tolist() for w in shown]
         names = [str(f["text_id"].iloc[0]) for f in frames]
         needs = frozenset[str]().union(*(getattr(m, "needs", m.requires) for m in self.measures))
         traces = backend.read_many(texts, progress, names=names, needs=needs)
@@ -203,7 +215,17 @@ class Run:
         for measure in self.measures:
             values = [measure(t, f) for t, f in zip(traces, frames, strict=True)]
             new |= {column: np.concatenate([v[column] for v in values]) for column in measure.columns}
-        return self.words.iloc[np.concatenate(positions)].reset_index(drop=True).assign(**new)
+        rows = np.concatenate(positions)
+        _mask(new, self._after_gap[rows], [c for m in self.measures for c in m.columns])
+        return self.words.iloc[rows].reset_index(drop=True).assign(**new)
+
+
+def _mask(values: dict[str, Any], rows: np.ndarray, columns: Sequence[str]) -> None:
+    """Take away what a model says of words that it has read without all the words before them; counts stay."""
+    if rows.any():
+        for column in columns:
+            if values[column].dtype.kind == "f":
+                values[column] = np.where(rows, np.nan, values[column])
 
 
 def usual_measures(backends: Sequence[Backend]) -> list[Measure]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import shutil
 
 import numpy as np
@@ -252,3 +253,16 @@ def test_weights_of_another_architecture_are_not_made_up(folder, tmp_path):
         f"{lost}. The configuration and the weights do not belong together, or the model was saved without its "
         "output layer: copy or download it again."
     )
+
+
+def test_settings_travel_to_other_processes(small_pretrained):
+    settings = {
+        "bos": False,
+        "context": "sentence",
+        "dtype": "bfloat16",
+        "separator": "",
+        "punctuation": "spaced",
+    }
+    backend = PretrainedBackend(small_pretrained("gpt2"), **settings)
+    there = pickle.loads(pickle.dumps(backend))
+    assert {name: getattr(there, name) for name in settings} == settings

@@ -121,6 +121,22 @@ def test_fused_punctuation_is_taken_apart(kind, small_pretrained):
     assert aligned.attached.tolist() == attached(words).tolist()
     spelled = "".join(aligned.tokens).translate({0x120: " ", 0x2581: " "}).strip()
     assert spelled == "the (key?). it). '' was"
+    said = "In 2 place(s) a token of " + kind + " goes over two rows, the first over ')' and '.'. "
+    assert tokenizer.spanning_note().startswith(said)
+
+
+def test_a_token_over_a_word_and_its_full_stop_is_said(small_pretrained):
+    fast = transformers.AutoTokenizer.from_pretrained(small_pretrained("llama"))
+    fast.add_tokens(["s."])
+    tokenizer = SubwordTokenizer(fast, len(fast), "a model")
+    assert tokenizer.spanning_note() is None
+    (aligned,) = tokenizer.align([["the", "dogs", ".", "was"]])
+    assert np.bincount(aligned.word_index, minlength=4).min() > 0
+    assert tokenizer.spanning_note() == (
+        "In 1 place(s) a token of a model goes over two rows, the first over 'dogs' and '.'. Where the second row is left "
+        "without a token, both are read as pieces that the tokenizer would not produce; else the token counts for the row "
+        "in which it begins."
+    )
 
 
 def test_rows_of_punctuation_stay_apart_on_request(small_pretrained):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 from typer.testing import CliRunner
@@ -94,3 +95,28 @@ def test_fetch_refuses_with_the_way_to_get_it():
         DataError, match=r"^psymem does not fetch the corpus 'iitb'\. The data are given out for"
     ):
         run("fetch", "iitb")
+
+
+def test_one_card_without_a_way_to_get_it_hides_no_corpus(monkeypatch, tmp_path):
+    from psymem.data.corpora import catalogue
+
+    real = catalogue.files("psymem.corpora")
+    shutil.copytree(real, tmp_path / "corpora")
+    card = tmp_path / "corpora" / "ucl" / "card.toml"
+    lines = card.read_text(encoding="utf-8").splitlines(keepends=True)
+    card.write_text("".join(x for x in lines if not x.startswith(("fetch", "why_not"))), encoding="utf-8")
+    (tmp_path / "corpora" / "iitb" / "card.toml").write_text("name = ", encoding="utf-8")
+    monkeypatch.setattr(catalogue, "files", lambda _: tmp_path / "corpora")
+    result = run("list", "--json")
+    rows = {r["name"]: r["get"] for r in json.loads(result.stdout)}
+    assert sorted(rows) == sorted(set(CORPORA.names()) - {"iitb"})
+    assert rows["ucl"] == "by hand"
+    assert result.stderr.startswith("The card of the corpus 'iitb' is damaged (")
+    assert run("show", "ucl").stdout.splitlines()[-5].startswith("fetch: no.")
+
+
+@pytest.mark.parametrize("command", [["corpora", "fetch"], ["stimuli", "lists"], ["stimuli", "suite"]])
+def test_defaults_are_not_taken_for_markup(command):
+    out = CliRunner().invoke(build(), [*command, "--help"], env={"COLUMNS": "200"}).output
+    assert "Default: " in out
+    assert " ." not in out

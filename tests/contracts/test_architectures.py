@@ -94,7 +94,7 @@ def test_reading_goes_on_from_a_state(architecture, network, tokens):
         pytest.skip("it has no state to go on from")
     whole = hidden(architecture, network, tokens)
     with torch.no_grad():
-        first = architecture.read(network, tokens[:, :3], frozenset())
+        first = architecture.read(network, tokens[:, :3], frozenset(), None)
     rest = hidden(architecture, network, tokens[:, 3:], first.state)
     torch.testing.assert_close(torch.cat([first.hidden, rest], 1), whole, **TOLERANCE)
 

@@ -9,7 +9,7 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCRIPTS = Path(__file__).parent / "samples"
-NAMES = ["cmcl", "csv", "eyelink", "iitb", "natural-stories", "provo", "ucl"]
+NAMES = ["cmcl", "csv", "eyelink", "fixation-report", "iitb", "natural-stories", "pcibex", "provo", "ucl"]
 
 
 def contents(folder: Path) -> dict[str, bytes]:

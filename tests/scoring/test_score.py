@@ -11,7 +11,7 @@ import pytest
 import psymem
 from psymem import checkpoints
 from psymem.backends.recurrent import RecurrentBackend
-from psymem.errors import DataError, MeasureError, ModelError, UnknownNameError
+from psymem.errors import DataError, MeasureError, ModelError, PsymemWarning, UnknownNameError
 from psymem.measures.attention import RelativeAttention
 from psymem.measures.surprisal import Surprisal
 from psymem.registry import MEASURES
@@ -183,3 +183,14 @@ def test_a_sentence_that_is_too_long_is_named():
 
 def test_score_is_a_public_name():
     assert psymem.score is score
+
+
+def test_brackets_of_a_treebank_are_read_as_brackets():
+    words = ["The", "key", "-LRB-", "rusty", "-RRB-", "fits"]
+    plain = score([["The", "key", "(", "rusty", ")", "fits"]], "toy", ["surprisal"])
+    with pytest.warns(
+        PsymemWarning, match=r"^2 word\(s\) such as -LRB- are a treebank's way to write brackets"
+    ):
+        found = score([words], "toy", ["surprisal"])
+    assert found["word"].tolist() == words
+    assert found["surprisal_bits"].tolist() == plain["surprisal_bits"].tolist()

@@ -13,6 +13,7 @@ from psymem.cli.corpus_options import (
     EDGES,
     ENGINE,
     FREQUENCIES,
+    LANGUAGE,
     MS_PER_UNIT,
     RANDOM_EFFECTS,
     TEXTS,
@@ -20,8 +21,8 @@ from psymem.cli.corpus_options import (
     ZERO,
     edges,
     folder_or_sample,
+    load_corpora,
     reader_settings,
-    refuse_settings,
 )
 from psymem.cli.options import expanded, made_of
 from psymem.scoring.reading import Reading
@@ -91,6 +92,7 @@ def fixations(
         2, min=0, max=10, help="Words before the word that enter the mixed models."
     ),
     frequencies: Path = FREQUENCIES,
+    language: str = LANGUAGE,
     random_effects: str = RANDOM_EFFECTS,
     weights: str = WEIGHTS,
     correction: str = typer.Option("holm", help="Over the models: holm, bonferroni, none."),
@@ -123,6 +125,7 @@ def fixations(
         keep_oov=keep_oov,
         spillover=spillover,
         frequencies=frequencies,
+        language=language,
         random_effects=random_effects,
         weights=weights,
         correction=correction,
@@ -155,16 +158,13 @@ def fixations(
 
 
 def _corpus(name: str, data: Path, table: tuple[Any, ...], **more: Any) -> Corpus:
-    """Read the corpus; options of a plain table belong to csv."""
-    from psymem.data.corpora.catalogue import load_corpus
-
+    """Read the corpus; a plain table is called by its file or folder."""
     given = reader_settings(*table, **more)
-    if name != "csv":
-        given.pop("keep", None)
-        refuse_settings(given, f"--corpus {name} was given")
-        return load_corpus(name, data)
-    folder = folder_or_sample(data)
-    return load_corpus(name, folder, called=folder.stem, **given)
+    if name == "csv":
+        given["called"] = folder_or_sample(data).stem
+    else:
+        given.pop("keep", None)  # a column of weights
+    return load_corpora([name], [data], given)[0]
 
 
 def _show(study: FixationStudy, folder: Path) -> None:
@@ -187,6 +187,14 @@ def _show(study: FixationStudy, folder: Path) -> None:
         shown = ["model", "beyond", "structure", "delta_loglik", "chi_square", "df", "p", "p_adjusted"]
         show(
             table[shown], f"\nWhat fixations add to {study.fits.facts['rows']:,} rows (log-likelihood, nats)"
+        )
+    if len(study.fits.effects):
+        table = named(study.fits.effects)
+        table = table[table["words_back"] == 0]
+        shown = ["model", "beyond", "structure", "estimate", "ci_low", "ci_high", "t", "p", "unit"]
+        show(
+            table[shown],
+            "\nEffect of the fixation on the time of the word itself, the others held constant (positive: longer)",
         )
     for note in study.fits.notes:
         typer.echo(note)

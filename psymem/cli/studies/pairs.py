@@ -31,6 +31,11 @@ def pairs(
         help="JSON lines as in BLiMP, tables with the columns good and bad, or folders of them.",
     ),
     model: list[str] = MODELS,
+    alternating: str = typer.Option(
+        "",
+        "--alternating",
+        help="For text files with one sentence a line, as Zorro's: bad-first (Zorro) or good-first.",
+    ),
     keep_oov: bool = typer.Option(
         False, "--keep-oov", help="Keep pairs with a word that is out of a model's vocabulary."
     ),
@@ -49,12 +54,19 @@ def pairs(
     """
     from psymem.cli.folders import results_folder
     from psymem.cli.progress import progress_bar
+    from psymem.data.items.minimal_pairs import read_pairs
     from psymem.studies.suites.pairs import run_pairs
 
     folder = out or results_folder("pairs", model)
     with progress_bar(quiet, "sentences") as progress:
         result = run_pairs(
-            paths, model, folder, keep_oov=keep_oov, reading=reading, seed=seed, progress=progress
+            read_pairs(paths, alternating=alternating) if alternating else paths,
+            model,
+            folder,
+            keep_oov=keep_oov,
+            reading=reading,
+            seed=seed,
+            progress=progress,
         )
     if as_json:
         from psymem.cli.frames import print_json

@@ -14,15 +14,15 @@ from psymem.cli.corpus_options import (
     ENGINE,
     FREQUENCIES,
     KEEP,
+    LANGUAGE,
     MS_PER_UNIT,
     RANDOM_EFFECTS,
     TEXTS,
     WEIGHTS,
     ZERO,
     edges,
-    folder_or_sample,
+    load_corpora,
     reader_settings,
-    refuse_settings,
 )
 from psymem.cli.options import expanded, made_of
 from psymem.errors import PsymemError
@@ -97,6 +97,7 @@ def reading(
         False, "--punctuation-in-length", help="Count punctuation around a word in its length."
     ),
     frequencies: Path = FREQUENCIES,
+    language: str = LANGUAGE,
     ngram: Path = typer.Option(
         None, help="Text file to train an n-gram model on; its surprisal joins the base model."
     ),
@@ -159,6 +160,7 @@ def reading(
         standardise=standardise,
         punctuation_in_length=punctuation_in_length,
         frequencies=frequencies,
+        language=language,
         ngram=ngram,
         ngram_order=ngram_order,
         base=base,
@@ -191,25 +193,15 @@ def reading(
 
 
 def _corpora(names: list[str], folders: list[Path], own: dict[str, Any]) -> list[Corpus]:
-    """Read every corpus; `own` are options of a plain table."""
-    from psymem.data.corpora.catalogue import load_corpus
-
+    """Read every corpus, each with the options that are its own."""
     if len(names) != len(folders):
         raise PsymemError(
             f"{len(names)} --corpus and {len(folders)} --data were given; give one folder for each corpus, in the same "
             "order."
         )
-    if "csv" not in names:
-        refuse_settings(own, "it was not named")
     if names.count("csv") > 1 and "called" in own:
         raise PsymemError("--name is for one table; with several each is called by its folder.")
-    several = names.count("csv") > 1  # then each table is called by its folder
-    loaded = [
-        load_corpus(n, folder_or_sample(f), **({"called": f.stem} if several else {}), **own)
-        if n == "csv"
-        else load_corpus(n, folder_or_sample(f))
-        for n, f in zip(names, folders, strict=True)
-    ]
+    loaded = load_corpora(names, folders, own)
     twice = {c.name for c in loaded if sum(d.name == c.name for d in loaded) > 1}
     if twice:
         raise PsymemError(f"The corpus {sorted(twice)[0]!r} was given twice.")

@@ -12,6 +12,7 @@ TEXTS = ("name", "title", "licence", "citation", "address", "language", "get", "
 MORE: dict[str, type] = {
     "files": list,
     "fetch": str,
+    "language_code": str,
     "why_not_fetched": str,
     "readers": int,
     "sample": str,

@@ -50,15 +50,20 @@ def load_corpus(name: str, folder: str | Path, **settings: Any) -> Corpus:
         raise DataError(
             f"There is no file or folder {folder}. What to put there: psymem corpora show {name}."
         )
-    _refuse_unknown(name, read, settings)
+    _refuse_unknown(name, settings)
     corpus: Corpus = read(folder, **settings)
     corpus.card.update(read_card(name))  # a copy of the corpus would be checked all over again
     return corpus
 
 
-def _refuse_unknown(name: str, read: Any, settings: dict[str, Any]) -> None:
+def settings_of(name: str) -> list[str]:
+    """Return the settings that the reader of a corpus takes, such as ``columns``."""
+    return [p for p in signature(CORPORA.load(name)).parameters if p != "folder"]
+
+
+def _refuse_unknown(name: str, settings: dict[str, Any]) -> None:
     """Raise UnknownNameError for a setting that the reader does not have."""
-    known = [p for p in signature(read).parameters if p != "folder"]
+    known = settings_of(name)
     for setting in settings:
         if setting not in known:
             raise UnknownNameError(f"setting of the corpus {name!r}", setting, known)
@@ -79,7 +84,12 @@ def read_card(name: str) -> dict[str, Any]:
     path = files("psymem.corpora") / name / "card.toml"
     if not path.is_file():
         raise DataError(f"The card of the corpus {name!r} is missing; install psymem again.")
-    card = tomllib.loads(path.read_text(encoding="utf-8"))
+    try:
+        card = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DataError(
+            f"The card of the corpus {name!r} is damaged ({error}); install psymem again."
+        ) from error
     return checked_card(name, card)
 
 

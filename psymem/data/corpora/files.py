@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,8 @@ MISSING = frozenset({"NA", "NaN", "", "."})
 """Cells without a value: R's and Python's, an empty one, and the one of EyeLink's Data Viewer."""
 
 SHOWN = 5
+JOIN = "+"
+"""Between the names of columns that together are a key, and between their cells."""
 
 
 def find_file(folder: Path, names: Sequence[str], corpus: str) -> Path:
@@ -196,6 +198,26 @@ def _cells(text: str, separator: str, quoting: bool) -> Iterator[list[str]]:
     if quoting:
         return csv.reader(lines, delimiter=separator, strict=True)
     return csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE)
+
+
+def with_joined(cells: pd.DataFrame, names: Iterable[str], path: Path) -> pd.DataFrame:
+    """Return text cells with a column for each of `names` that joins others: "item+model" holds "3+gpt2".
+
+    Raises
+    ------
+    UnknownNameError
+        If one of the joined columns is missing.
+    """
+    for name in names:
+        if len(parts := parts_of(name, cells.columns)) > 1:
+            require_columns(cells, parts, str(path))
+            cells = cells.assign(**{name: cells[parts[0]].str.cat([cells[p] for p in parts[1:]], sep=JOIN)})
+    return cells
+
+
+def parts_of(name: str, has: Iterable[str]) -> list[str]:
+    """Return the columns that "item+model" joins; a column of this very name is itself."""
+    return [name] if name in has else [part.strip() for part in name.split(JOIN)]
 
 
 # cells to values -------------------------------------------------------------------------------------------

@@ -16,13 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from psymem.data.corpora.corpus import Corpus
+from psymem.data.corpora.corpus import LONGEST_MS, Corpus
 from psymem.errors import DataError, PsymemWarning
 
 LEVELS = 12
 """Levels of the duration scale, numbered 0..11."""
 MEASURE = "total_reading_time"
-LONGEST_MS = 60_000.0
 SHORTEST_MS = 30.0
 KEY = ["text_id", "word_id"]
 

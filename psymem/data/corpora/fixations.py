@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from psymem.data.corpora.corpus import COUNTS
 from psymem.errors import DataError
 from psymem.tables import WORDS, check, require_columns
 
@@ -34,6 +35,7 @@ MEASURES = (
     "fixation_count",
     "regressions_in",
     "regressions_out",
+    "first_pass_regressions_out",
     "skipped",
 )
 
@@ -52,6 +54,7 @@ def reading_measures(fixations: pd.DataFrame, words: pd.DataFrame, *, corpus: st
     ``total_reading_time``           sum of all fixations on the word
     ``fixation_count``               number of all fixations on the word
     ``regressions_in``, ``_out``     times the eyes moved to the word from a later one, from it to an earlier one
+    ``first_pass_regressions_out``   those of ``regressions_out`` made before any later word was fixated
     ``skipped``                      the word was not entered in first pass
     ================================ ==============================================================================
 
@@ -118,7 +121,8 @@ def _sequences(fixations: pd.DataFrame) -> pd.DataFrame:
     """Return the fixations on words with what each of them is in its sequence.
 
     Columns added: ``run`` (its number), ``first_pass`` (of a first-pass run), ``farthest`` (the last word of the text
-    fixated so far), ``regression_in``, ``regression_out`` (the eyes came from a later word, go to an earlier one).
+    fixated so far), ``regression_in``, ``regression_out`` (the eyes came from a later word, go to an earlier one),
+    ``first_pass_regression_out`` (go to an earlier one before any later word was fixated).
     """
     ordered = fixations.sort_values("sequence", kind="stable")
     on_word = ordered["word_id"].notna().to_numpy()
@@ -141,6 +145,7 @@ def _sequences(fixations: pd.DataFrame) -> pd.DataFrame:
     frame["farthest"] = farthest
     frame["regression_in"] = back
     frame["regression_out"] = np.r_[back[1:], False][: len(frame)]
+    frame["first_pass_regression_out"] = frame["regression_out"] & (word == farthest)
     return frame.astype({"word_id": "int64"})
 
 
@@ -159,6 +164,7 @@ def _by_word(fixations: pd.DataFrame) -> pd.DataFrame:
             "fixation_count": every["duration_ms"].size(),
             "regressions_in": every["regression_in"].sum(),
             "regressions_out": every["regression_out"].sum(),
+            "first_pass_regressions_out": every["first_pass_regression_out"].sum(),
         }
     )
     return measures.reset_index()
@@ -192,7 +198,7 @@ def _finished(reading: pd.DataFrame) -> pd.DataFrame:
     reading["single_fixation_duration"] = reading["gaze_duration"].where(single)
     for column in FIRST_PASS:
         reading[column] = reading[column].astype("float64").where(first_pass)
-    for column in ("fixation_count", "regressions_in", "regressions_out"):
+    for column in COUNTS:
         reading[column] = reading[column].fillna(0).astype("int64")
     reading["skipped"] = ~first_pass
     return reading[["corpus", *SEQUENCE, "word_id", "word", *MEASURES]]

@@ -3,8 +3,8 @@
 Columns ``subject``, ``item``, ``condition`` and one column of responses, whose name says what it holds:
 
 - ``rt_ms``: reading or response times in ms (above 0);
-- ``judgement``: 1 where the sentence was rejected (judged implausible or unacceptable, as in the percentages of
-  Laurinavichyute & von der Malsburg, 2022), 0 where it was accepted;
+- ``judgement``: 1 (or TRUE, yes) where the sentence was rejected (judged implausible or unacceptable, as in the
+  percentages of Laurinavichyute & von der Malsburg, 2022), 0 (or FALSE, no) where it was accepted;
 - ``response``: either; 0 and 1 alone are judgements, anything else is ms, unless the kind is given.
 
 "NA", "NaN" and empty cells are missing responses: those trials are left out and counted. Other columns are ignored,
@@ -30,6 +30,9 @@ from psymem.io.delimited import MISSING_NUMBERS, Delimited, read_delimited
 KEYS = ("subject", "item", "condition")
 KIND_OF_COLUMN = {"rt_ms": "rt", "judgement": "judgement", "response": None}
 KINDS = ("rt", "judgement")
+JUDGED = {"true": "1", "false": "0", "yes": "1", "no": "0", "rejected": "1", "accepted": "0"}
+"""Judgements in words, as numbers."""
+
 SLOWEST_IF_SECONDS = 60.0
 """Times that are all below this are taken for seconds; nobody reads within 60 ms on every trial."""
 
@@ -88,18 +91,29 @@ def read_human_trials(
     missing = read.frame[column].isin(MISSING_NUMBERS)
     if missing.all():
         raise DataError(f"{read.path}: column {column!r} has no response, only missing values.")
-    numbers = pd.Series(
-        [_number(read, row, column, cell) for row, cell in read.frame.loc[~missing, column].items()],
-        index=read.frame.index[~missing],
-    )
+    cells, said = _judgements_as_numbers(read.frame.loc[~missing, column], column)
+    numbers = pd.Series([_number(read, row, column, cell) for row, cell in cells.items()], index=cells.index)
     kind = _kind(read, column, numbers, kind)
     _refuse_repeated(read, frame)
-    notes = list(read.notes)
+    notes = [*read.notes, *said]
     if missing.any():
         notes.append(f"{int(missing.sum())} of {len(missing)} trials of {read.path.name} have no response.")
     kept = frame.loc[~missing, list(KEYS)].assign(response=numbers).reset_index(drop=True)
     checksum = hashlib.sha256(read.path.read_bytes()).hexdigest()
     return HumanTrials(kept, kind, read.path, checksum, tuple(notes))
+
+
+def _judgements_as_numbers(cells: pd.Series, column: str) -> tuple[pd.Series, list[str]]:
+    """Return judgements in words as 1 and 0, and say what they were taken for; other responses as they are."""
+    words = cells.str.lower()
+    if column == "rt_ms" or not words.isin(JUDGED).all():
+        return cells, []
+    kinds = " and ".join(
+        f"{w!r} as {'rejected' if JUDGED[w.lower()] == '1' else 'accepted'}" for w in sorted(set(cells))
+    )
+    return words.map(JUDGED), [
+        f"Judgements in words were read: {kinds}. If they mean the opposite, write 0 and 1."
+    ]
 
 
 def _response_column(read: Delimited) -> str:

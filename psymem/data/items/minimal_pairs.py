@@ -1,13 +1,14 @@
 """Minimal pairs: an acceptable sentence and one that differs from it as little as possible and is not.
 
-Read from JSON lines as BLiMP (Warstadt et al., 2020) is published, or from a table with the columns ``good`` and
-``bad``.
+Read from JSON lines as BLiMP (Warstadt et al., 2020) is published, from a table with the columns ``good`` and ``bad``
+(or ``sen`` and ``wrong_sen``, as in MultiBLiMP; Jumelet et al., 2025), or from text files in which both sentences of a
+pair follow each other, as in Zorro (Huebner et al., 2021).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from psymem.data.items.suite_format import is_text
-from psymem.errors import DataError, SuiteError
+from psymem.errors import DataError, SuiteError, UnknownNameError
 from psymem.io.delimited import read_delimited
 from psymem.io.encoding import read_text
 
@@ -26,13 +27,20 @@ GOOD, BAD, PARADIGM, PAIR = "sentence_good", "sentence_bad", "UID", "pairID"
 SHORT_NAMES = {"good": GOOD, "bad": BAD, "paradigm": PARADIGM, "pair": PAIR}
 """Columns of a table, beside BLiMP's own names."""
 
+MULTIBLIMP = {"sen": GOOD, "wrong_sen": BAD, "phenomenon": PARADIGM}
+"""Columns of MultiBLiMP, where a table has the first two."""
+
+ORDERS = ("bad-first", "good-first")
+"""Which sentence of a pair comes first in text files of single sentences. Zorro has the bad one first, and other copies of
+it the good one, so nothing is assumed."""
+
 METADATA = ("field", "linguistics_term")
 """Keys that are kept where they are there."""
 
 TABLES = (".csv", ".tsv", ".txt")
 
 
-def read_pairs(paths: str | Path | Sequence[str | Path]) -> pd.DataFrame:
+def read_pairs(paths: str | Path | Sequence[str | Path], *, alternating: str = "") -> pd.DataFrame:
     """Read minimal pairs from one or several files or folders.
 
     Parameters
@@ -41,6 +49,8 @@ def read_pairs(paths: str | Path | Sequence[str | Path]) -> pd.DataFrame:
         Files of JSON lines with ``sentence_good`` and ``sentence_bad``, tables (.csv, .tsv) with the columns
         ``good`` and ``bad``, or folders of such files. ``UID`` (in tables also ``paradigm``) names the paradigm,
         the name of the file otherwise; ``pairID`` (``pair``) the pair, its line otherwise.
+    alternating
+        "bad-first" or "good-first": the files hold one sentence a line, both of a pair after each other.
 
     Returns
     -------
@@ -54,11 +64,17 @@ def read_pairs(paths: str | Path | Sequence[str | Path]) -> pd.DataFrame:
         If a file cannot be read, lacks a key, or has an empty sentence, two equal ones, or a pair that
         occurred before; file and line are named.
     """
+    if alternating and alternating not in ORDERS:
+        raise UnknownNameError("order of the sentences of a pair", alternating, ORDERS)
     given = [paths] if isinstance(paths, (str, Path)) else list(paths)
     rows: list[dict[str, str]] = []
     seen: dict[tuple[str, str], str] = {}
-    for path in (file for entry in given for file in _files(Path(entry))):
-        entries = _table_entries(path) if path.suffix.lower() in TABLES else _line_entries(path)
+    endings = {".txt"} if alternating else {".jsonl", *TABLES[:2]}
+    for path in (file for entry in given for file in _files(Path(entry), endings)):
+        if alternating:
+            entries = _alternating_entries(path, alternating)
+        else:
+            entries = _table_entries(path) if path.suffix.lower() in TABLES else _line_entries(path)
         for at, number, entry in entries:
             row = _pair(entry, at, number, path.stem)
             key = (row["paradigm"], row["pair"])
@@ -101,14 +117,28 @@ def pair_words(pairs: pd.DataFrame) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(("text_id", "word", "paradigm", "pair", "sentence"), "str"))
 
 
-def _files(path: Path) -> list[Path]:
+def _files(path: Path, endings: Iterable[str]) -> list[Path]:
     """Return the files of a folder in the order of their names, or the file itself."""
     if not path.is_dir():
         return [path]
-    found = sorted(p for p in path.iterdir() if p.suffix.lower() in {".jsonl", *TABLES[:2]})
+    found = sorted(p for p in path.iterdir() if p.suffix.lower() in endings)
     if not found:
-        raise DataError(f"The folder {path} has no .jsonl, .csv or .tsv file with minimal pairs.")
+        raise DataError(
+            f"The folder {path} has no {'.txt' if '.txt' in endings else '.jsonl, .csv or .tsv'} file with minimal pairs."
+        )
     return found
+
+
+def _alternating_entries(path: Path, order: str) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """Yield place, line number and both sentences of each pair of lines."""
+    lines = [(n, line) for n, line in enumerate(read_text(path, []).splitlines(), start=1) if line.strip()]
+    if len(lines) % 2:
+        raise SuiteError(
+            f"{path} has {len(lines)} sentences; both sentences of a pair were expected after each other."
+        )
+    for (number, first), (_, second) in zip(lines[::2], lines[1::2], strict=True):
+        good, bad = (second, first) if order == "bad-first" else (first, second)
+        yield f"{path}, line {number}", number, {GOOD: good.strip(), BAD: bad.strip()}
 
 
 def _line_entries(path: Path) -> Iterator[tuple[str, int, dict[str, Any]]]:
@@ -133,7 +163,8 @@ def _line_entries(path: Path) -> Iterator[tuple[str, int, dict[str, Any]]]:
 def _table_entries(path: Path) -> Iterator[tuple[str, int, dict[str, Any]]]:
     """Yield place, row number and content of each row of a table, under BLiMP's names."""
     frame = read_delimited(path).frame
-    renamed = frame.rename(columns={c: SHORT_NAMES.get(c, c) for c in frame.columns})
+    names = MULTIBLIMP if {"sen", "wrong_sen"} <= set(frame.columns) else SHORT_NAMES
+    renamed = frame.rename(columns={c: names.get(c, c) for c in frame.columns})
     repeated = renamed.columns[renamed.columns.duplicated()]
     if len(repeated):
         raise SuiteError(f"{path}: two columns hold {repeated[0]!r}. Leave one of them out.")
@@ -141,7 +172,7 @@ def _table_entries(path: Path) -> Iterator[tuple[str, int, dict[str, Any]]]:
     if missing:
         raise SuiteError(
             f"{path} has no column {missing[0]!r}; it has {', '.join(frame.columns)}. A table of minimal pairs "
-            "needs the columns 'good' and 'bad'."
+            "needs the columns 'good' and 'bad'; one sentence a line is read with --alternating."
         )
     for row, entry in zip(frame.index.tolist(), renamed.to_dict("records"), strict=True):
         filled = {k: v for k, v in entry.items() if v or k in (GOOD, BAD)}

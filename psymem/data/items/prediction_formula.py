@@ -2,7 +2,7 @@
 
 A region of a condition is ``(NUMBER;%CONDITION%)``; ``(*;%CONDITION%)`` is the whole sentence. Groups stand in
 square brackets, as in the published suites, or in parentheses. Operators, the tightest first: a sign; ``*`` and
-``/``; ``+`` and ``-``; ``<``, ``>`` and ``=``; ``&``; ``|``. Operators of one kind are computed from left to
+``/``; ``+`` and ``-``; ``<``, ``>``, ``<=``, ``>=`` and ``=``; ``&``; ``|``. Operators of one kind are computed from left to
 right; comparisons cannot be chained.
 """
 
@@ -17,16 +17,17 @@ import numpy as np
 from psymem.errors import SuiteError
 
 EQUALITY_RELATIVE, EQUALITY_BITS = 1e-5, 1e-3
-"""``a = b`` holds if ``|a - b| <= EQUALITY_BITS + EQUALITY_RELATIVE * |b|``, the tolerance of SyntaxGym."""
+"""``a = b`` (and so ``a <= b`` and ``a >= b``) holds if ``|a - b| <= EQUALITY_BITS + EQUALITY_RELATIVE * |b|``, the
+tolerance of SyntaxGym."""
 
-TIGHTNESS = {"|": 1, "&": 2, "<": 3, ">": 3, "=": 3, "+": 4, "-": 4, "*": 5, "/": 5}
-COMPARISONS, CONNECTIVES = "<>=", "&|"
+TIGHTNESS = {"|": 1, "&": 2, "<": 3, ">": 3, "=": 3, "<=": 3, ">=": 3, "+": 4, "-": 4, "*": 5, "/": 5}
+COMPARISONS, CONNECTIVES = ("<", ">", "=", "<=", ">="), ("&", "|")
 CLOSING = {"(": ")", "[": "]"}
 TOKEN = re.compile(
     r"""\s*(?:
       (?P<region>\(\s*(?P<region_number>\d+|\*)\s*;\s*%(?P<condition>[^%]+)%\s*\))
     | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
-    | (?P<symbol>[-+*/&|<>=()\[\]])
+    | (?P<symbol>[<>]=|[-+*/&|<>=()\[\]])
     )""",
     re.VERBOSE | re.ASCII,
 )
@@ -138,10 +139,11 @@ def _compute(operator: str, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     connective = {"&": np.minimum, "|": np.maximum}  # of 0 and 1
     if operator in arithmetic or operator in connective:
         return (arithmetic | connective)[operator](left, right)
-    if operator == "=":
+    holds = np.zeros(np.broadcast(left, right).shape, dtype=bool)
+    if "=" in operator:
         holds = np.abs(left - right) <= EQUALITY_BITS + EQUALITY_RELATIVE * np.abs(right)
-    else:
-        holds = left < right if operator == "<" else left > right
+    if operator[0] in "<>":
+        holds = holds | (left < right if operator[0] == "<" else left > right)
     return np.where(np.isnan(left) | np.isnan(right), np.nan, holds.astype(np.float64))
 
 
@@ -152,7 +154,7 @@ def _grouped(expression: Expression) -> str:
 
 def _is_statement(expression: Expression) -> bool:
     """Whether the expression is true or false rather than a quantity."""
-    return isinstance(expression, Operation) and expression.operator in COMPARISONS + CONNECTIVES
+    return isinstance(expression, Operation) and expression.operator in (*COMPARISONS, *CONNECTIVES)
 
 
 def _mark(source: str, position: int, problem: str) -> SuiteError:
@@ -176,7 +178,9 @@ class _Parser:
         if kind != "end":
             raise self._error(position, f"{text!r} is not expected here; is an operator missing?")
         if not _is_statement(expression):
-            raise self._error(0, "it is a quantity; a prediction compares two of them with <, > or =.")
+            raise self._error(
+                0, "it is a quantity; a prediction compares two of them with <, >, <=, >= or =."
+            )
         return expression
 
     def _tokenize(self) -> Iterator[tuple[str, str, int]]:

@@ -2,7 +2,8 @@
 
 Columns ``subject, text_id, word_id, word``, then durations in ms under their names
 (`psymem.data.corpora.corpus.DURATIONS`); ``sentence_id`` is optional. Other column names are given by `columns`,
-canonical name to the file's: ``{"word": "word2", "gaze_duration": "RTfirstpass"}``.
+canonical name to the file's: ``{"word": "word2", "gaze_duration": "RTfirstpass"}``. Where a text is known by two
+columns only, such as the item and the model that wrote it, their names are joined: ``{"text_id": "item+model"}``.
 
 - `word_id` counts the words of a text in reading order. Without it (or with ``{"word_id": ""}``) the words are
   numbered in the order of the rows of each reader and text; that all readers have the same words is checked.
@@ -24,13 +25,15 @@ from pathlib import Path
 import pandas as pd
 
 from psymem.data.corpora.corpus import AVERAGE_READER, COUNTS, DURATIONS, Corpus
-from psymem.data.corpora.files import durations, numbers, refuse_repeated, whole_numbers
+from psymem.data.corpora.files import durations, numbers, refuse_repeated, whole_numbers, with_joined
 from psymem.data.corpora.words import refuse_differing_words, text_order, with_sentences, words_of_readers
 from psymem.data.words.texts import words_from_table
 from psymem.errors import DataError, UnknownNameError
 from psymem.io.delimited import read_delimited
 
 KEYS = ("subject", "text_id", "word_id", "word")
+JOINABLE = ("subject", "text_id", "sentence_id")
+"""Columns that may be several of the file's: ``{"text_id": "item+model"}``."""
 OPTIONAL = ("sentence_id", "skipped", "line_first", "line_last")
 CANONICAL = (*KEYS, *OPTIONAL, *DURATIONS, *COUNTS)
 ZEROS = ("unread", "time")
@@ -151,7 +154,7 @@ def _read_one(path: Path, settings: Settings, notes: list[str], *, several: bool
     """Return subject, text_id, word_id, word, sentence_id if given, measures and skipped of one file."""
     table = read_delimited(path)
     notes += table.notes
-    cells = table.frame
+    cells = with_joined(table.frame, [settings.given(k) for k in JOINABLE], path)
     measures = _check_columns(cells, path, settings, several=several)
     own = {
         n: cells[settings.given(n)] for n in ("text_id", "word", "sentence_id") if settings.given(n) in cells
@@ -286,7 +289,8 @@ def _check_unit(rows: pd.DataFrame, path: Path) -> None:
 def _words(rows: pd.DataFrame, texts: Path | None, settings: Settings, notes: list[str]) -> pd.DataFrame:
     """Return WORDS of the texts file, else of the words that readers met."""
     if texts is not None:
-        words = words_from_table(texts)
+        own = "text_id" in read_delimited(texts).frame.columns
+        words = words_from_table(texts, text_column="text_id" if own else settings.given("text_id"))
         notes += words.attrs["notes"]
         refuse_differing_words(rows, words, "the readers' data and " + str(texts))
         return text_order(words)

@@ -2,7 +2,8 @@
 
 Ten readers (sa to sj) of twenty newspaper texts: ``saNNma1p.dat`` holds a reader's events in the order of time (or
 ``saNNma2p.dat`` the fixations in the order of the text), ``txNNwrdp.dat`` the words. The files may lie in folders. Blinks
-are no fixations; a look off the screen, or between words, ends a run. What each measure is: `psymem.data.corpora.fixations`.
+and gaps in time are no fixations; a look off the screen, or between words, ends a run. What each measure is:
+`psymem.data.corpora.fixations`.
 
 Sentences are those of the Dundee Treebank (Barrett, Agić & Søgaard, 2015) if ``TheDundeeTreebank_v1-0.csv`` is there,
 else of the rule in `psymem.sentences`.

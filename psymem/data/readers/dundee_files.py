@@ -1,7 +1,8 @@
 """Files of the Dundee corpus: events in the order of time, words in the order of the text, whatever their encoding.
 
-Releases are in the code pages 437 and Windows-1252 (or Latin-1, its subset), sometimes file by file. Cells are
-separated by blanks, and blanks are ASCII: what other encodings take for one (0xA0, 0x85) is a letter in code page 437.
+Releases are in the code pages 437 and Windows-1252 (or Latin-1, its subset), sometimes file by file, and copies in UTF-8.
+Cells are separated by blanks, and blanks are ASCII: what other encodings take for one (0xA0, 0x85) is a letter in code
+page 437.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import csv
 import unicodedata
 import warnings
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -23,7 +25,9 @@ END_OF_FILE = "\x1a"
 
 BLINK, OFF_SCREEN = "*Blink", "*Off-screen"
 ENCODINGS = ("cp1252", "latin-1", "cp437")
-"""In the order of preference where a file fits several."""
+"""In the order of preference where a file fits several; what is UTF-8 throughout is taken for that."""
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _PUNCTUATION = "\u2018\u2019\u201c\u201d\u2013\u2014\u2026\u00ab\u00bb"
 _SIGNS = "\u00a3\u20ac\u00bd\u00bc\u00b0\u00b7\u00a1\u00bf"
@@ -35,8 +39,8 @@ def read_events(path: Path, notes: list[str]) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``word, WNUM, FDUR``; WNUM is <NA> where a fixation is on no word. Blinks are dropped. The index, named ``row``,
-        holds the file's lines.
+        ``word, WNUM, FDUR``; WNUM is <NA> where a fixation is on no word. Blinks, gaps in time (WNUM 0) and rows of 0 ms
+        are dropped. The index, named ``row``, holds the file's lines.
 
     Raises
     ------
@@ -44,7 +48,7 @@ def read_events(path: Path, notes: list[str]) -> pd.DataFrame:
         If the file is damaged, or a cell is not what it should be; line and column are named.
     """
     columns = [*EVENT_COLUMNS[:10], "FXNO", "TXFR"] if "ma2p" in path.name.lower() else EVENT_COLUMNS
-    table = _read(path, columns, skip=1)
+    table = _read(path, columns, skip=int(_has_header(path)))
     frame = pd.DataFrame({"word": decoded(table["WORD"], path, notes)})
     blink = frame["word"].str.casefold() == BLINK.casefold()
     away = frame["word"].str.startswith("*")
@@ -55,8 +59,11 @@ def read_events(path: Path, notes: list[str]) -> pd.DataFrame:
         fixated = _integers(table, "TEXT", path, where=~away) != -99
         frame = frame[fixated | away].assign(order=_integers(table, "FXNO", path, where=~blink))
         frame = frame.sort_values("order", kind="stable").drop(columns="order")
-    frame["WNUM"] = frame["WNUM"].mask(away | (frame["WNUM"] <= 0))  # 0 and -99: between words
-    frame = frame[~blink.reindex(frame.index)]
+    gap = (
+        (frame["WNUM"] == 0).fillna(False).astype(bool)
+    )  # time that went by, as in a blink, and no look anywhere
+    frame["WNUM"] = frame["WNUM"].mask(away.reindex(frame.index) | (frame["WNUM"] < 0))  # -99: between words
+    frame = frame[~(blink.reindex(frame.index) | gap | (frame["FDUR"] == 0))]
     negative = frame.index[frame["FDUR"] < 0]
     if len(negative):
         raise DataError(
@@ -112,9 +119,17 @@ def _cells(path: Path, columns: Sequence[str], skip: int) -> pd.DataFrame:
         ) from error
 
 
+def _has_header(path: Path) -> bool:
+    """Whether the first line names the columns; some copies have none."""
+    with path.open("rb") as stream:
+        first = stream.readline().removeprefix(BYTE_ORDER_MARK).split()
+    return bool(first) and first[0].upper() == EVENT_COLUMNS[0].encode() and not first[-1].isdigit()
+
+
 def _read(path: Path, columns: Sequence[str], *, skip: int) -> pd.DataFrame:
     """Return the rows of a file, all of them whole; the index holds the file's lines."""
     table = _cells(path, columns, skip)
+    table["WORD"] = table["WORD"].str.removeprefix(BYTE_ORDER_MARK.decode("latin-1"))
     table = table[table["WORD"] != END_OF_FILE]
     if table.empty:
         has_header = skip and path.stat().st_size
@@ -161,8 +176,12 @@ def decoded(words: pd.Series, path: Path, notes: list[str]) -> pd.Series:
 
 
 def guess_encoding(words: Iterable[bytes]) -> str:
-    """Return the encoding in which the fewest letters and signs of `words` are out of place."""
+    """Return UTF-8 if `words` are that, else the encoding in which the fewest letters and signs are out of place."""
     given = list(words)
+    with suppress(UnicodeDecodeError):
+        for word in given:
+            word.decode("utf-8")
+        return "utf-8"
 
     def oddities(encoding: str) -> float:
         try:

@@ -20,11 +20,14 @@ from psymem.data.corpora.files import (
     durations,
     find_files,
     numbers,
+    parts_of,
     read_cells,
     refuse_repeated,
     whole_numbers,
+    with_joined,
 )
 from psymem.data.corpora.words import drop_differing, text_order, with_sentences
+from psymem.data.words.gaps import BEFORE
 from psymem.errors import DataError, UnknownNameError
 
 NAME = "eyelink"
@@ -58,8 +61,10 @@ FIRST_RUN = {
 COUNTED = {
     "fixation_count": "IA_FIXATION_COUNT",
     "regressions_in": "IA_REGRESSION_IN_COUNT",
-    "regressions_out": "IA_REGRESSION_OUT_COUNT",
+    "regressions_out": "IA_REGRESSION_OUT_FULL_COUNT",
+    "first_pass_regressions_out": "IA_REGRESSION_OUT_COUNT",
 }
+"""Data Viewer's IA_REGRESSION_OUT_COUNT ends where a later area is fixated; the one with FULL in its name counts all."""
 MEASURED = (
     *FIRST_RUN.values(),
     *COUNTED.values(),
@@ -79,7 +84,8 @@ def read(folder: Path, *, columns: Mapping[str, str] | None = None) -> Corpus:
         The file, or a folder with one report or one for each reader.
     columns
         ``subject``, ``text_id``, ``sentence_id`` or ``word`` to the report's column; by default
-        RECORDING_SESSION_LABEL, the first of `TEXTS` that is there, none, and IA_LABEL.
+        RECORDING_SESSION_LABEL, the first of `TEXTS` that is there, none, and IA_LABEL. Two columns that are the key
+        together are joined: ``{"text_id": "paragraph_id+repeated_reading_trial"}``.
 
     Returns
     -------
@@ -123,8 +129,10 @@ def _read_one(path: Path, columns: Mapping[str, str], notes: list[str]) -> pd.Da
         **({"sentence_id": columns["sentence_id"]} if "sentence_id" in columns else {}),
     }
     measured = [c for c in MEASURED if c in has]
-    wanted = list(dict.fromkeys([*own.values(), "IA_ID", "IA_DWELL_TIME", *measured]))
+    named = [part for column in own.values() for part in parts_of(column, has)]
+    wanted = list(dict.fromkeys([*named, "IA_ID", "IA_DWELL_TIME", *measured]))
     cells = read_cells(path, wanted, notes, separator=separator, quoting=quoting)
+    cells = with_joined(cells, own.values(), path)
     if "text_id" not in columns:
         notes.append(
             f"The column {text} says which text was read; another one can be named: --columns text_id=COLUMN."
@@ -193,11 +201,22 @@ def _skipped(cells: pd.DataFrame, total: pd.Series, path: Path, notes: list[str]
 
 
 # areas to words --------------------------------------------------------------------------------------------
-def words_of_areas(rows: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
+def words_of_areas(
+    rows: pd.DataFrame, notes: list[str], *, signs: pd.DataFrame | None = None
+) -> pd.DataFrame:
     """Return WORDS (``sentence_id`` if `rows` have it) with ``area``, the number of the interest area.
 
-    Words are numbered from 1 in the order of the areas. An area that holds several words becomes several words, which
-    nobody has times for; their ``area`` is missing.
+    Words are numbered from 1 in the order of the areas; where areas are missing, ``words_missing_before`` says how many.
+    An area that holds several words becomes several words, which nobody has times for; their ``area`` is missing.
+
+    Parameters
+    ----------
+    rows
+        ``text_id, area, label``, one row per reader and area.
+    notes
+        What is not as it seems is added here.
+    signs
+        ``text_id, area`` of areas that are there and hold no word.
 
     Raises
     ------
@@ -223,11 +242,32 @@ def words_of_areas(rows: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     words = areas.assign(word=pieces, area=areas["area"].astype("Int64").mask(sizes != 1)).drop(
         columns="label"
     )
-    words = words.explode("word").dropna(subset=["word"]).reset_index(drop=True)
+    words[BEFORE] = _areas_missing_before(areas, signs)
+    words = words.explode("word").dropna(subset=["word"]).reset_index()
+    words[BEFORE] = words[BEFORE].where(
+        ~words["index"].duplicated(), 0
+    )  # of an area with several words, the first
     words["word"] = words["word"].astype("str")
     words["word_id"] = words.groupby("text_id", sort=False).cumcount() + 1
-    first = ["text_id", *(["sentence_id"] if "sentence_id" in words else []), "word_id", "word", "area"]
+    first = [
+        "text_id",
+        *(["sentence_id"] if "sentence_id" in words else []),
+        "word_id",
+        "word",
+        "area",
+        BEFORE,
+    ]
     return words[first]
+
+
+def _areas_missing_before(areas: pd.DataFrame, signs: pd.DataFrame | None) -> pd.Series:
+    """Return how many numbers are missing before each area, those of signs not counted."""
+    every = areas[["text_id", "area"]].assign(index=areas.index)
+    if signs is not None and len(signs):
+        every = pd.concat([every, signs[["text_id", "area"]]]).sort_values("area", kind="stable")
+    steps = every.groupby("text_id", sort=False)["area"].diff()
+    own = (steps.fillna(1) - 1).clip(lower=0)[every["index"].notna().to_numpy()]
+    return own.set_axis(every["index"].dropna().astype("int64")).astype("int64").reindex(areas.index)
 
 
 def _areas(rows: pd.DataFrame) -> pd.DataFrame:

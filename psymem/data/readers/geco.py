@@ -130,15 +130,21 @@ def _reading(data: pd.DataFrame, words: pd.DataFrame, path: Path) -> pd.DataFram
         raise DataError(f"{path}, row {row}, column {SKIP!r}: {data.at[row, SKIP]!r} is neither 0 nor 1.")
     rows["skipped"] = skipped == 1
     for measure, column in FIRST_PASS.items():
-        rows[measure] = _numbers(data, column, path).mask(rows["skipped"])
+        rows[measure] = _times(data, column, path).mask(rows["skipped"])
     for measure, column in ANY_TIME.items():
-        rows[measure] = _numbers(data, column, path)
+        rows[measure] = _times(data, column, path)
     for measure, column in COUNTS.items():
         rows[measure] = _numbers(data, column, path).fillna(0).astype("int64")
     kept = rows.merge(words[[*WORDS.key, "word"]], on=list(WORDS.key), how="inner", validate="many_to_one")
     kept.insert(0, "corpus", pd.Series(NAME, index=kept.index, dtype="str"))
     ordered = ["corpus", "subject", *WORDS.key, "word", *FIRST_PASS, *ANY_TIME, *COUNTS, "skipped"]
     return kept[ordered]
+
+
+def _times(data: pd.DataFrame, column: str, path: Path) -> pd.Series:
+    """Return a column of times; a word of 0 ms was not fixated."""
+    values = _numbers(data, column, path)
+    return values.mask(values == 0)
 
 
 def _numbers(data: pd.DataFrame, column: str, path: Path) -> pd.Series:

@@ -2,7 +2,8 @@
 
 Defects and what is done: SENTENCE_ID of 1-41-87 and, one row late, of all later words of part 1 (mended where that
 puts capitals at the beginnings of sentences); SENTENCE_ID ``#N/A``; about 2,000 words that the material lacks; words
-broken over two lines, which are in both tables twice; words that Excel took for something else (``TRUE``,
+broken over two lines, which are there twice, in both tables or in the readers' alone; areas that hold no word
+(``Unknown 19``); words that Excel took for something else (``TRUE``,
 ``#NAME?``); words without any reader's row.
 """
 
@@ -14,12 +15,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from psymem.data.words.gaps import BEFORE, words_missing_before
 from psymem.errors import DataError
 from psymem.io.spreadsheet import read_columns
 from psymem.tables import WORDS
 
 SHIFT_AT = (1, 41, 87)
 """Part, trial and word whose SENTENCE_ID is that of the next sentence in the published material."""
+
+UNNAMED = re.compile(r"Unknown \d+")
+"""What the eye tracker's software calls an area that nobody named."""
 
 MANGLED = ("TRUE", "FALSE", "#NAME?", "#N/A", "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "")
 """What Excel shows in place of a word it took for a truth value or a formula."""
@@ -105,7 +110,7 @@ def material_words(seen: pd.DataFrame, material: pd.DataFrame, notes: list[str])
     Returns
     -------
     pandas.DataFrame
-        WORDS and `part`, `trial`, `line_first`, `line_last`.
+        WORDS and `words_missing_before`, `part`, `trial`, `line_first`, `line_last`.
     """
     both = material.merge(
         seen,
@@ -117,7 +122,9 @@ def material_words(seen: pd.DataFrame, material: pd.DataFrame, notes: list[str])
     )
     both[["part", "trial"]] = both["text_id"].str.split("-", expand=True).astype("int64")
     both = both.sort_values(PLACE, ignore_index=True)
+    both[BEFORE] = words_missing_before(both)  # before rows are dropped that are no words of their own
     _choose_words(both, notes)
+    both = _without_signs(both, notes)
     lacking = both[both["where"] == "right_only"]
     if len(lacking):
         notes.append(
@@ -130,14 +137,15 @@ def material_words(seen: pd.DataFrame, material: pd.DataFrame, notes: list[str])
     edge = both["line"].ne(both["line"].shift()) | both["text_id"].ne(both["text_id"].shift())
     both["line_first"] = edge
     both["line_last"] = np.r_[edge.to_numpy()[1:], True]
-    return both[[*WORDS.required, "part", "trial", "line_first", "line_last"]]
+    return both[[*WORDS.required, BEFORE, "part", "trial", "line_first", "line_last"]]
 
 
 # words -----------------------------------------------------------------------------------------------------
 def _choose_words(both: pd.DataFrame, notes: list[str]) -> None:
     """Take each word as it was shown to readers, or from the material where Excel mangled it."""
     shown_word, listed = both["word_seen"], both["word"]
-    mangled = shown_word.isin(MANGLED) & listed.notna() & ~listed.isin(MANGLED)
+    unread = shown_word.isin(MANGLED) | shown_word.fillna("").str.fullmatch(UNNAMED)
+    mangled = unread & listed.notna() & ~listed.isin(MANGLED)
     chosen = shown_word.mask(mangled).fillna(listed)
     for given in ("TRUE", "FALSE"):  # alone it is lower case: the novel has no other
         alone = (chosen == given) & ~mangled
@@ -155,6 +163,16 @@ def _choose_words(both: pd.DataFrame, notes: list[str]) -> None:
             f"{int(left.sum())} word(s) could not be restored: {shown(both.assign(word=chosen)[left])}."
         )
     both["word"] = chosen.astype("str")
+
+
+def _without_signs(both: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
+    """Leave out areas that nobody named, which hold a sign that is no word."""
+    sign = both["word"].str.fullmatch(UNNAMED)
+    if sign.any():
+        notes.append(
+            f"{int(sign.sum())} area(s) of readers' rows hold a sign that is no word and were left out: {shown(both[sign])}."
+        )
+    return both[~sign].reset_index(drop=True)
 
 
 def _compare(chosen: pd.DataFrame, listed: pd.Series, mangled: pd.Series, notes: list[str]) -> None:
@@ -231,6 +249,14 @@ def _unshifted(both: pd.DataFrame, given: pd.Series, notes: list[str]) -> pd.Ser
     return moved
 
 
+def _twice_and_not_listed(both: pd.DataFrame) -> pd.Series:
+    """Whether a word that the material lacks comes again at once, lacking there too: the first half of a broken word."""
+    lacking = both["where"] == "right_only"
+    after = both.shift(-1)
+    again = (after["word"] == both["word"]) & (after["word_id"] == both["word_id"] + 1)
+    return lacking & (after["where"] == "right_only") & again & (after["text_id"] == both["text_id"])
+
+
 def _capitals(both: pd.DataFrame, sentences: pd.Series, rows: pd.Series) -> float:
     """Share of sentences, among these rows, whose first word begins with a capital."""
     begins = sentences.ne(sentences.shift()) & sentences.notna() & rows
@@ -243,13 +269,15 @@ def _lines(both: pd.DataFrame) -> pd.Series:
     """Number of each word's line, counted over all pages; a word that the material lacks has that of a neighbour.
 
     Between two lines it ends the upper one where the next word is at the left margin of the page, else it begins
-    the lower one.
+    the lower one. Of a broken word with both halves lacking, one is on the upper line and one on the lower.
     """
     page = both["text_id"]
     above, below = both.groupby(page)["top"].ffill(), both.groupby(page)["top"].bfill()
     from_margin = both.groupby(page)["left"].bfill() - both.groupby(page)["left"].transform("min")
-    top = (
-        both["top"].fillna(above.where(from_margin < ONE_LETTER, below)).fillna(above).fillna(below).fillna(0)
-    )
+    first_half = _twice_and_not_listed(both)
+    second_half = first_half.shift(fill_value=False)
+    upper = ((from_margin < ONE_LETTER) | first_half) & ~second_half
+    top = both["top"].fillna(above.where(upper, below))
+    top = top.fillna(above).fillna(below).fillna(0)
     begins = (top.diff().abs() > LINE_HEIGHT) | page.ne(page.shift())
     return begins.cumsum()

@@ -29,6 +29,7 @@ MEASURED = (
     "IA_SKIP",
     "IA_REGRESSION_IN_COUNT",
     "IA_REGRESSION_OUT_COUNT",
+    "IA_REGRESSION_OUT_FULL_COUNT",
     "IA_REGRESSION_PATH_DURATION",
 )
 NO_WORD = frozenset({"?", "\ufffd"})
@@ -63,24 +64,24 @@ def read(folder: Path) -> Corpus:
     refuse_repeated(rows, ["subject", "text_id", "area"], path)
     rows["number"], rows["sentence_id"] = cells["Word_Number"], cells["Sentence_Number"]
     rows["mangled"] = cells["Word"]
-    rows = _without_signs(rows.join(measures_of_areas(cells, path, notes)), notes)
+    rows, signs = _without_signs(rows.join(measures_of_areas(cells, path, notes)), notes)
     rows = with_same_labels(rows, notes)
     _note_words(rows, notes)
     note_missing_readers(rows["subject"].unique(), READERS, notes)
     measured = rows.drop(columns=["number", "mangled"])
-    words = words_of_areas(measured, notes)
+    words = words_of_areas(measured, notes, signs=signs)
     words["sentence_id"] = _sentences(words)
     return Corpus(NAME, words, reading_of_areas(measured, words, NAME), notes=tuple(notes))
 
 
-def _without_signs(rows: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
-    """Leave out areas that hold no word."""
+def _without_signs(rows: pd.DataFrame, notes: list[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Leave out areas that hold no word; return the other rows, and ``text_id, area`` of these."""
     sign = rows["label"].isin(NO_WORD)
+    places = rows.loc[sign, ["text_id", "area"]].drop_duplicates()
     if sign.any():
-        places = rows.loc[sign, ["text_id", "area"]].drop_duplicates()
         shown = "; ".join(f"text {r.text_id}, area {r.area}" for r in places.head(5).itertuples())
         notes.append(f"{len(places)} area(s) hold a sign that is no word and were left out: {shown}.")
-    return rows[~sign].reset_index(drop=True)
+    return rows[~sign].reset_index(drop=True), places
 
 
 def _note_words(rows: pd.DataFrame, notes: list[str]) -> None:

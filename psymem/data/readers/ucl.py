@@ -75,7 +75,7 @@ def _read(folder: Path, name: str, file: str, measures: dict[str, str]) -> Corpu
         rows[measure] = values.mask(values == 0)
     rows["skipped"] = rows[list(measures)].isna().all(axis=1)
     note_missing_readers(rows["subject"].unique(), READERS[name], notes)
-    words = _words(folder, name, notes)
+    words = words_of_sentences(find_file(folder, (STIMULI,), name), notes)
     words = words[words["text_id"].isin(rows["text_id"].unique())].reset_index(drop=True)
     rows = drop_differing(rows, words, f"{file} and {STIMULI}", notes)
     if rows["skipped"].any():
@@ -85,9 +85,8 @@ def _read(folder: Path, name: str, file: str, measures: dict[str, str]) -> Corpu
     return Corpus(name, words, rows[order].reset_index(drop=True), notes=tuple(notes))
 
 
-def _words(folder: Path, name: str, notes: list[str]) -> pd.DataFrame:
-    """Return the words of all sentences; a sentence is a text."""
-    path = find_file(folder, (STIMULI,), name)
+def words_of_sentences(path: Path, notes: list[str]) -> pd.DataFrame:
+    """Return the words of all sentences of ``stimuli.txt``; a sentence is a text."""
     cells = read_cells(path, ["sent_nr", "sentence"], notes, separator="\t", quoting=False)
     refuse_repeated(cells, ["sent_nr"], path)
     sentences = cells["sentence"].str.strip()

@@ -208,11 +208,11 @@ def _rows(reader: str, placed: Sequence[tuple[str, tuple[Word, ...]]], path: Pat
     frame = pd.DataFrame({"subject": reader, "text_id": texts, "word_id": numbers})
     frame["word"] = [_mended(w.content) for w in words]
     frame = frame.astype({"subject": "str", "text_id": "str", "word": "str"})
-    for measure, column in FIRST_PASS.items():
+    for measure, column in (*FIRST_PASS.items(), *ANY_TIME.items()):
         frame[measure] = samples_to_ms(measures[column].to_numpy(), HERTZ)
+        frame[measure] = frame[measure].mask(frame[measure] == 0)
+    for measure in FIRST_PASS:
         frame[measure] = frame[measure].where(first_pass)
-    for measure, column in ANY_TIME.items():
-        frame[measure] = samples_to_ms(measures[column].to_numpy(), HERTZ)
     frame["fixation_count"] = measures["nFixations"].fillna(0).astype("int64")
     frame["skipped"] = ~first_pass
     return frame
@@ -234,7 +234,10 @@ def _mended(string: str) -> str:
 
 
 def _entered_in_first_pass(first_fixated: np.ndarray) -> np.ndarray:
-    """Whether no later word was fixated before each word was; NaN is a word without fixation."""
+    """Whether no later word was fixated before each word was; NaN is a word without fixation.
+
+    A fixation on the edge that two boxes share is a fixation of both words, so that they have the same number.
+    """
     when = np.where(np.isnan(first_fixated), np.inf, first_fixated)
     later = np.minimum.accumulate(when[::-1])[::-1]
-    return np.isfinite(when) & (when < np.append(later[1:], np.inf))
+    return np.isfinite(when) & (when <= np.append(later[1:], np.inf))

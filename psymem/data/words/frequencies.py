@@ -21,7 +21,10 @@ COLUMNS = ("log_frequency", "zipf", "per_million", "count")
 """Columns a table of frequencies may have, the first found is used."""
 
 
-def log_frequency(words: pd.Series, table: str | Path | None = None, *, language: str = "en") -> pd.Series:
+ENGLISH = "en"
+
+
+def log_frequency(words: pd.Series, table: str | Path | None = None, *, language: str = ENGLISH) -> pd.Series:
     """Log frequency of each word, looked up in lower case and without the punctuation around it.
 
     Parameters
@@ -54,11 +57,20 @@ def log_frequency(words: pd.Series, table: str | Path | None = None, *, language
     return keys.map(found).astype("float64")
 
 
-def _from_wordfreq(types: list[str], language: str) -> dict[str, float]:
-    from wordfreq import available_languages, zipf_frequency
+def check_language(language: str) -> None:
+    """Raise UnknownNameError if wordfreq has no list of the language; "" is none that was named."""
+    if not language:
+        return
+    from wordfreq import available_languages
 
     if language not in available_languages():
         raise UnknownNameError("language of wordfreq", language, available_languages())
+
+
+def _from_wordfreq(types: list[str], language: str) -> dict[str, float]:
+    from wordfreq import zipf_frequency
+
+    check_language(language)
     return {word: max(RAREST, float(zipf_frequency(word, language))) for word in types}
 
 

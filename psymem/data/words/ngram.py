@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from psymem.data.words.gaps import after_gap
 from psymem.data.words.predictors import bare
 from psymem.data.words.texts import words_from_text
 from psymem.errors import DataError
@@ -75,7 +76,8 @@ class NgramModel:
         Returns
         -------
         pandas.Series
-            On the index of `words`; NaN for what has no letter or digit and for words that the model does not know.
+            On the index of `words`; NaN for what has no letter or digit, for words that the model does not know, and for
+            words after a gap in their sentence (`psymem.data.words.gaps`).
         """
         found = pd.Series(np.nan, index=words.index, dtype="float64")
         for _, rows in words.groupby(["text_id", "sentence_id"], sort=False, dropna=False):
@@ -88,7 +90,7 @@ class NgramModel:
                 if token != UNKNOWN:
                     found.loc[index] = -np.log2(self.probability(token, context))
                 context.append(token)
-        return found
+        return found.mask(after_gap(words))
 
 
 def normalised(word: str) -> str:

@@ -255,6 +255,11 @@ def _sentence(block: list[tuple[int, str]], path: Path) -> ParsedSentence:
         if "-" in index:
             until, written, blank = int(index.partition("-")[2]), cells[1], space
         elif "." not in index:
+            if index != str(len(tokens) + 1):
+                raise DataError(
+                    f"{path}, line {number}: the word has the number {index!r}, and {len(tokens) + 1} was expected. Words "
+                    "of a sentence are numbered 1, 2, 3; a blank line ends a sentence."
+                )
             inside = len(tokens) + 1 <= until
             form = written if inside else cells[1]
             written = "" if inside else written
@@ -273,6 +278,8 @@ def _sentence(block: list[tuple[int, str]], path: Path) -> ParsedSentence:
 
 
 def _token(cells: list[str], form: str, blank_after: bool, path: Path, number: int) -> _Token:
+    if cells[6] == "_":  # not annotated: a word without relation
+        return _Token(form.replace(" ", "\u00a0"), blank_after, 0, "_")
     if not cells[6].isdigit():
         raise DataError(f"{path}, line {number}: the head {cells[6]!r} is not a number.")
     features = dict(f.split("=", 1) for f in cells[5].split("|") if "=" in f)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from psymem.data.words.gaps import words_missing_before
 from psymem.errors import DataError
 from psymem.tables import TEXT_KEY, require_columns
 
@@ -47,9 +48,20 @@ def word_length(words: pd.Series, *, punctuation: bool = False) -> pd.Series:
 
 
 def position(words: pd.DataFrame, within: Sequence[str] = SENTENCE) -> pd.Series:
-    """Number of each word in its sentence (or, with ``("text_id",)``, in its text), counted from 1."""
+    """Number of each word in its sentence (or, with ``("text_id",)``, in its text), counted from 1.
+
+    Words that the table lacks count too (`psymem.data.words.gaps`); where it lacks them between two sentences, nobody knows
+    whose they are, and the words of the second have no number.
+    """
     require_columns(words, within, "the table of words")
-    return words.groupby(list(within), sort=False, dropna=False).cumcount() + 1
+    grouped = words.groupby(list(within), sort=False, dropna=False)
+    place = grouped.cumcount() + 1
+    missing = words_missing_before(words)
+    if not missing.any():
+        return place
+    keys = [words[c] for c in within]
+    unknown = missing.where(place == 1, 0).groupby(keys, sort=False, dropna=False).transform("max") > 0
+    return (place + missing.groupby(keys, sort=False, dropna=False).cumsum()).astype("float64").mask(unknown)
 
 
 def previous(
@@ -64,7 +76,8 @@ def previous(
     """Return the values that `columns` have at earlier words of the same sentence (and the same reader).
 
     Values are found by key, never by shifting rows: where a reader's data have no row for a word, the value of the
-    word before it does not slip into its place.
+    word before it does not slip into its place. Nothing is looked up across words that the text lacks
+    (`psymem.data.words.gaps`).
 
     Parameters
     ----------
@@ -94,10 +107,13 @@ def previous(
     text = frame if words is None else words
     require_columns(text, [*TEXT_KEY, *within], "the table of words")
     require_columns(frame, [*columns, *readers])
-    places = text[[*TEXT_KEY]].drop_duplicates()
-    places = places.assign(
-        _unit=text.loc[places.index].groupby(list(within), sort=False, dropna=False).ngroup(),
-        _place=text.loc[places.index].groupby(list(within), sort=False, dropna=False).cumcount(),
+    places = text.drop_duplicates(list(TEXT_KEY))
+    units = places.groupby(list(within), sort=False, dropna=False)
+    stretch = words_missing_before(places).gt(0).cumsum()
+    places = places[[*TEXT_KEY]].assign(
+        _unit=units.ngroup(),
+        _place=units.cumcount()
+        + stretch * (back + 1),  # nothing lies within reach on the other side of a gap
     )
     keyed = frame[[*TEXT_KEY, *readers, *columns]].merge(
         places, on=list(TEXT_KEY), how="left", validate="many_to_one"

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from psymem.data.corpora.files import with_joined
 from psymem.errors import DataError
 from psymem.io.delimited import read_delimited
 from psymem.io.encoding import read_text
@@ -86,7 +87,7 @@ def words_from_table(path: Path, *, word_column: str = "word", text_column: str 
     word_column
         Column of the words.
     text_column
-        Column that says which text a word belongs to; without it the table is one text.
+        Column that says which text a word belongs to (or columns: "item+model"); without it the table is one text.
 
     Returns
     -------
@@ -103,7 +104,7 @@ def words_from_table(path: Path, *, word_column: str = "word", text_column: str 
         If a column asked for by name is not there.
     """
     read = read_delimited(path)
-    given = read.frame
+    given = with_joined(read.frame, [text_column], path)
     require_columns(given, [word_column, *([text_column] if text_column != "text_id" else [])], str(path))
     for row, word in zip(given.index.tolist(), given[word_column], strict=True):
         if len(word.split()) != 1:

@@ -15,6 +15,7 @@ import pandas as pd
 from psymem._version import __version__
 from psymem.backends.base import require_causal
 from psymem.data.corpora.corpus import Corpus
+from psymem.data.words.gaps import BEFORE
 from psymem.io.outputs import plain
 from psymem.measures.base import with_heads
 from psymem.scoring.parallel import Workers, compute_parts
@@ -73,7 +74,7 @@ def score_corpus(
     """
     if not models:
         return None, {}
-    words = corpus.words[list(WORDS.required)]
+    words = corpus.words[[c for c in (*WORDS.required, BEFORE) if c in corpus.words]]
     measures = with_heads(list(plan.measures), plan.reading.heads, plan.reading.query)
     run = Run(words, models, measures, lower_case=plan.reading.lower_case, **plan.reading.settings)  # type: ignore[arg-type]
     require_causal(run.backends)

@@ -87,7 +87,8 @@ def _correlations(study: FixationResult) -> str:
     kinds = [str(i) for i in dict.fromkeys(study.correlations["interval"])]
     said = (
         "Spearman's ρ with total reading times within each text of five words or more, punctuation left out; the mean over "
-        f"texts is weighted by their words. Intervals: {'; '.join(kinds)}."
+        "texts is weighted by their words. Partial: with length, log frequency and the model's surprisal held constant, "
+        f"from the mean correlations of ranks within texts. Intervals: {'; '.join(kinds)}."
     )
     return table_html(head, rows) + f'<p class="small">{escape(said)}</p>'
 

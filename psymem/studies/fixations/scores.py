@@ -9,6 +9,7 @@ import pandas as pd
 
 from psymem import checkpoints
 from psymem.backends.load import load_backends
+from psymem.data.words.gaps import BEFORE
 from psymem.errors import MeasureError
 from psymem.measures.model_fixations import LayersActive, ModelFixations
 from psymem.progress import Progress
@@ -75,7 +76,7 @@ def score_words(
     facts
         What identifies the numbers, and what models found odd.
     """
-    words = words[list(WORDS.required)]
+    words = words[[c for c in (*WORDS.required, BEFORE) if c in words]]
     runs = [Run(words, b, _measures(b), lower_case=lower_case) for b in guided]
     read = {b.name for b in guided}
     more = [b for b in load_backends(others, **settings) if b.name not in read]

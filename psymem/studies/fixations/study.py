@@ -75,6 +75,8 @@ def analyse_fixations(
     DataError
         If the corpus has no total reading times, no model a fixation, words differ, or no word is shared.
     """
+    assumed = settings.study.language_notes(corpus)
+    settings = replace(settings, study=settings.study.of_corpus(corpus))
     human = human_times(corpus, settings.unread)
     guided, others = _kinds(scores)
     words = human.words.assign(
@@ -87,12 +89,13 @@ def analyse_fixations(
     chosen = choose_sentences(table, settings.sentences, number=settings.n_sentences, seed=settings.seed)
     draws = {"resamples": settings.resamples, "seed": settings.seed}
     means, by_text = correlations(table, **draws)
+    fits = _fits(corpus, scores, others, settings, progress)
     return FixationStudy(
         corpus.name,
         table,
         means,
         by_text,
-        _fits(corpus, scores, others, settings, progress),
+        replace(fits, notes=(*fits.notes, *assumed)),
         spread(table, **draws),
         rare_words(table, settings.rare_below, human.unit, **draws),
         plotted_sentences(table, chosen, human.unit),

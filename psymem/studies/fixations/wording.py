@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from psymem.reports.wording import listing, number, p_value
+from psymem.reports.wording import listing, number, p_value, signed
 from psymem.studies.common.rows import display_name
+from psymem.studies.fixations.correlations import PARTIAL
 from psymem.studies.fixations.models import INTERCEPTS
 from psymem.studies.fixations.result import FixationResult
+from psymem.studies.fixations.words import SURPRISAL
 
 NOT_CAUSAL = (
     "Not causal: models so marked scale durations by all words of what they read, later ones included, so neither their "
@@ -62,8 +64,25 @@ def _correlation(study: FixationResult, model: str, name: str) -> str:
     return (
         f"{name}: fixations correlate with total reading times within texts, Spearman's ρ = {number(row['rho'])} "
         f"[{number(row['ci_low'])}, {number(row['ci_high'])}], {row['n_texts']:,} texts, {row['n_words']:,} words "
-        f"({row['words']}){compared}."
+        f"({row['words']}){compared}.{_partial(study, model, row['rho'])}"
     )
+
+
+def _partial(study: FixationResult, model: str, raw: float) -> str:
+    """Say what is left of the correlation with the other predictors held constant, and whether its sign is another."""
+    row = _first(study.correlations, model, predictor=PARTIAL)
+    if row is None or pd.isna(row["rho"]):
+        return ""
+    known = not pd.isna(row["ci_low"])
+    interval = f" [{number(row['ci_low'])}, {number(row['ci_high'])}]" if known else ""
+    own = study.words[study.words["model"] == model]
+    held = "length, frequency and surprisal" if own[SURPRISAL].notna().any() else "length and frequency"
+    said = f" With {held} held constant it is {number(row['rho'])}{interval}"
+    if known and row["ci_low"] <= 0 <= row["ci_high"]:
+        return f"{said}, which may be none at all."
+    if row["rho"] * raw < 0:
+        return f"{said}: the sign turns, so the correlation itself says what these words are, not what fixations add."
+    return f"{said}."
 
 
 def _gain(study: FixationResult, model: str, name: str) -> str:
@@ -80,10 +99,17 @@ def _gain(study: FixationResult, model: str, name: str) -> str:
         & (effects["words_back"] == 0)
     ].iloc[0]
     verb = "explains" if row["p"] < study.settings.study.alpha else "does not reliably explain"
+    per = effect["unit"].rpartition(" per ")[2]
+    unit = effect["unit"].rpartition(" per ")[0]
+    if effect["ci_low"] <= 0 <= effect["ci_high"]:
+        way = "not reliably longer or shorter"
+    else:
+        way = "longer" if effect["estimate"] > 0 else "shorter"
     return (
         f"{name}: fixation {verb} reading times beyond {row['beyond']}, ΔlogLik = {number(row['delta_loglik'], 2)}, "
-        f"χ²({number(row['df'], 0)}) = {number(row['chi_square'], 2)}, p {p_value(row['p'])}; at the word itself "
-        f"{number(effect['estimate'], 2)} {effect['unit']} [{number(effect['ci_low'], 2)}, {number(effect['ci_high'], 2)}]."
+        f"χ²({number(row['df'], 0)}) = {number(row['chi_square'], 2)}, p {p_value(row['p'])}; where it "
+        f"is one {per} larger, people's times at the word itself are {way}: {signed(effect['estimate'], 2)} {unit} "
+        f"[{number(effect['ci_low'], 2)}, {number(effect['ci_high'], 2)}]."
     )
 
 

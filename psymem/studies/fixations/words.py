@@ -15,7 +15,18 @@ from psymem.studies.reading.model_measures import families
 from psymem.tables import TEXT_KEY
 
 TIME = "total_reading_time"
-WITH_TIMES = ("zuco1", "zuco2", "geco", "dundee", "provo", "cmcl", "iitb", "eyelink", "csv")
+WITH_TIMES = (
+    "zuco1",
+    "zuco2",
+    "geco",
+    "dundee",
+    "provo",
+    "cmcl",
+    "iitb",
+    "eyelink",
+    "fixation-report",
+    "csv",
+)
 """Corpora whose readers give total reading times (csv: where the table has them)."""
 UNREAD = ("left-out", "zero")
 LAYERS, COMPONENTS, LEVEL, SURPRISAL = "layers_active", "n_active", "fix_level", "surprisal_bits"

@@ -69,9 +69,8 @@ def effect_shape(rows: StudyRows, predictor: Predictor, mean: float, sd: float) 
         raise FitError(f"{predictor.measure} has too few different values for a spline.")
     bent = restricted_cubic(x, knots)
     names = [f"bend_{k}" for k in range(1, bent.shape[1] + 1)]
-    with_bends = StudyRows(
-        rows.frame.assign(**dict(zip(names, bent.T, strict=True))), rows.fixed, rows.random, rows.settings
-    )
+    frame = pd.concat([rows.frame, pd.DataFrame(bent, columns=names, index=rows.frame.index)], axis="columns")
+    with_bends = StudyRows(frame, rows.fixed, rows.random, rows.settings)
     line = rows.fit(rows.formula(predictor.columns))
     spline = with_bends.fit(with_bends.formula([*predictor.columns, *names]))
     test = compare(line, spline, correction="none").table.iloc[1]

@@ -9,13 +9,25 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from psymem.data.words.gaps import BEFORE
 from psymem.data.words.predictors import PREVIOUS, previous, with_values
 from psymem.errors import DataError
 from psymem.io.delimited import read_table
 from psymem.studies.common.rows import model_family
 from psymem.tables import TEXT_KEY
 
-NOT_MEASURES = ("text_id", "sentence_id", "word_id", "word", "model", "oov", "item", "condition", "position")
+NOT_MEASURES = (
+    "text_id",
+    "sentence_id",
+    "word_id",
+    "word",
+    "model",
+    "oov",
+    "item",
+    "condition",
+    "position",
+    BEFORE,
+)
 """Numeric columns of a table of scores that are no measures."""
 FLAGS = ("oov", "causal")
 """Columns of True and False that a table of scores keeps: words that a model does not know, values that look at later

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from psymem.data.corpora.corpus import Corpus
-from psymem.data.words.frequencies import log_frequency
+from psymem.data.words.frequencies import ENGLISH, log_frequency
 from psymem.data.words.ngram import train_ngram
 from psymem.data.words.predictors import PREVIOUS, bare, position, previous, word_length
 from psymem.errors import DataError, UnknownNameError
@@ -90,7 +90,8 @@ def word_predictors(words: pd.DataFrame, settings: StudySettings) -> pd.DataFram
     """
     found = with_edges(words)
     found["length"] = word_length(found["word"], punctuation=settings.punctuation_in_length)
-    found["log_frequency"] = log_frequency(found["word"], settings.frequencies, language=settings.language)
+    language = settings.language or ENGLISH
+    found["log_frequency"] = log_frequency(found["word"], settings.frequencies, language=language)
     found["position"] = position(found)
     found["position_back"] = position(found, settings.within)
     if settings.ngram is not None:
@@ -209,7 +210,10 @@ def _standardised(
     divisor = sd if settings.standardise == "z" else 1.0
     scaled = (values - mean) / divisor
     divided = sd.to_numpy() if settings.standardise == "z" else 1.0
-    return frame.assign(**scaled), scales.assign(subtracted=mean.to_numpy(), divided_by=divided)
+    whole = frame.assign(
+        **scaled
+    ).copy()  # in one piece: each of hundreds of columns would stay one of its own
+    return whole, scales.assign(subtracted=mean.to_numpy(), divided_by=divided)
 
 
 def _named(scales: pd.DataFrame, predictors: Sequence[Predictor]) -> pd.DataFrame:

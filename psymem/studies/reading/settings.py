@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from psymem.data.corpora.corpus import SCALED
+from psymem.data.corpora.corpus import SCALED, Corpus
+from psymem.data.words.frequencies import ENGLISH, check_language
 from psymem.errors import DataError, UnknownNameError
 from psymem.fitting.multiplicity import METHODS
 
@@ -47,7 +48,8 @@ class StudySettings:
     punctuation_in_length
         Whether the punctuation around a word counts in its length.
     frequencies, language
-        Table of frequencies (see `psymem.data.words.frequencies`), or the language of wordfreq's list.
+        Table of frequencies (see `psymem.data.words.frequencies`), or the language of wordfreq's list, such as "de"; by
+        default that of the corpus's card, or else English, and the notes say so.
     ngram, ngram_order
         Text to train an n-gram model on, whose surprisal joins the base model; its order.
     base
@@ -86,7 +88,7 @@ class StudySettings:
     standardise: str = "z"
     punctuation_in_length: bool = False
     frequencies: str | Path | None = None
-    language: str = "en"
+    language: str = ""
     ngram: str | Path | None = None
     ngram_order: int = 3
     base: str | None = None
@@ -133,6 +135,7 @@ class StudySettings:
             )
         if self.seed < 0:
             raise DataError(f"seed is {self.seed}; it is a whole number of at least 0.")
+        check_language(self.language)
         if not 0 < self.alpha < 1:
             raise DataError(f"alpha is {self.alpha}; it lies between 0 and 1, as in 0.05.")
 
@@ -157,6 +160,19 @@ class StudySettings:
         """Unit of a predictor's effect."""
         return f"{self.unit} per {'SD' if self.standardise == 'z' else 'unit'}"
 
+    def of_corpus(self, corpus: Corpus) -> StudySettings:
+        """Return the settings with the language of the corpus, where none was given."""
+        return replace(self, language=self.language or corpus.card.get("language_code") or ENGLISH)
+
+    def language_notes(self, corpus: Corpus) -> list[str]:
+        """Say so if nobody has said in which language the words are."""
+        if self.language or self.frequencies or corpus.card.get("language_code"):
+            return []
+        return [
+            f"Word frequencies are those of English: nobody said in which language the corpus {corpus.name} is. Choose "
+            "wordfreq's list of another one with --language, such as de."
+        ]
+
     def cut_offs(self, averaged: bool) -> tuple[float, float]:
         """Shortest and longest duration kept, in ms; averages over readers have none by default."""
         kind = "self-paced" if self.response == SELF_PACED else "eye"
@@ -175,7 +191,9 @@ class StudySettings:
             "none": "as they are",
         }[self.standardise]
         frequency = (
-            f"table {self.frequencies}" if self.frequencies else f"Zipf scale of wordfreq ({self.language})"
+            f"table {self.frequencies}"
+            if self.frequencies
+            else f"Zipf scale of wordfreq, language {self.language or ENGLISH}"
         )
         return [
             ("response", f"{self.response}, {self.unit.replace('log', 'natural logarithm of')}"),

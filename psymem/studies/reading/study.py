@@ -75,6 +75,8 @@ def analyse_corpus(
     PsymemError
         If no row is left, a column is not there, or the base model cannot be fitted.
     """
+    assumed = settings.language_notes(corpus)
+    settings = settings.of_corpus(corpus)
     words = word_predictors(corpus.words, settings)
     words, predictors = add_measures(
         words,
@@ -101,7 +103,7 @@ def analyse_corpus(
         shapes,
         readers,
         tuple(predictors),
-        (*_data_notes(corpus, rows), *power.notes, *notes),
+        (*_data_notes(corpus, rows), *assumed, *power.notes, *notes),
     )
 
 

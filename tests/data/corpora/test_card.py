@@ -41,8 +41,8 @@ FILE = {"name": "times.csv", "holds": "times"}
             {"license": "MIT"},
             UnknownNameError,
             "There is no entry of the card of the corpus 'mine' called 'license'. Did you mean 'licence' or 'files'? Known: address, "
-            "archive, checked_on, citation, defects, description, fetch, files, get, language, licence, name, note, readers, "
-            "sample, title, why_not_fetched.",
+            "archive, checked_on, citation, defects, description, fetch, files, get, language, language_code, licence, name, note, "
+            "readers, sample, title, why_not_fetched.",
         ),
         (
             {"fetch": "archiv"},

@@ -46,3 +46,25 @@ def test_an_empty_corpus_is_refused(tables):
     words, reading = tables
     with pytest.raises(DataError, match="nobody has read a word in it"):
         Corpus("toy", words, reading.iloc[:0])
+
+
+def test_words_with_a_lost_character_are_said(tables):
+    words, reading = tables
+    words.loc[0, "word"] = reading.loc[0, "word"] = "caf\ufffd"
+    assert Corpus("toy", words, reading, notes=("x",)).notes == (
+        "x",
+        "1 word(s) have a character that was lost before the file was published (U+FFFD), so models read another word: "
+        "text 1, word 1: 'caf\ufffd'.",
+    )
+
+
+def test_times_beyond_a_minute_are_said_and_refused_as_means(tables):
+    words, reading = tables
+    reading.loc[0, "gaze_duration"] = 204_000.0
+    said = "1 value(s) of gaze_duration are above 60,000 ms, the longest 204,000 ms (reader s1, text 1, word 1), which no "
+    assert Corpus("toy", words, reading).notes == (
+        f"{said[:-4]} is no ordinary reading of a word. Cut-offs leave them out (--longest).",
+    )
+    with pytest.raises(DataError) as error:
+        Corpus("toy", words, reading, averaged=True)
+    assert str(error.value) == f"The corpus 'toy': {said}mean over readers is. Mend the file."

@@ -50,6 +50,7 @@ BY_HAND = {
     "fixation_count": [2, 3, 1, 2, 2, 1, 0],
     "regressions_in": [1, 1, 1, 0, 0, 0, 0],
     "regressions_out": [0, 0, 0, 2, 0, 1, 0],
+    "first_pass_regressions_out": [0, 0, 0, 2, 0, 1, 0],
     "skipped": [False, False, True, False, False, False, True],
 }
 
@@ -81,6 +82,13 @@ def test_the_eyes_that_come_from_a_later_word_by_way_of_no_word_made_no_regressi
     reading = reading_measures(fixations_of(("r1", "a", sequence)), words_of(a=2), corpus="toy")
     assert reading[["regressions_in", "regressions_out"]].to_numpy().sum() == 0
     assert reading["skipped"].tolist() == [True, False]
+
+
+def test_regressions_after_a_later_word_was_fixated_are_none_of_first_pass():
+    sequence = [(word, 100) for word in (1, 2, 3, 4, 3, 2, 4, 5)]
+    reading = reading_measures(fixations_of(("r1", "a", sequence)), words_of(a=5), corpus="toy")
+    assert reading["regressions_out"].tolist() == [0, 0, 1, 1, 0]
+    assert reading["first_pass_regressions_out"].tolist() == [0, 0, 0, 1, 0]
 
 
 def test_readers_and_texts_are_kept_apart_also_when_their_rows_are_interleaved():

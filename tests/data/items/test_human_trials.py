@@ -158,3 +158,22 @@ def test_a_kind_that_contradicts_the_column(write):
     with pytest.raises(UnknownNameError) as error:
         read_human_trials(path, CONDITIONS, "speed")
     assert str(error.value) == "There is no kind of response called 'speed'. Known: judgement, rt."
+
+
+@pytest.mark.parametrize(("yes", "no"), [("TRUE", "FALSE"), ("yes", "no"), ("True", "False")])
+@pytest.mark.parametrize("column", ["judgement", "response"])
+def test_judgements_in_words(write, yes, no, column):
+    read = read_human_trials(
+        write(f"subject,item,condition,{column}\ns1,1,A,{yes}\ns1,2,B,{no}\ns2,1,B,\n"), CONDITIONS
+    )
+    assert read.kind == "judgement"
+    assert read.frame["response"].tolist() == [1, 0]
+    assert read.notes == (
+        f"Judgements in words were read: {no!r} as accepted and {yes!r} as rejected. If they mean the opposite, write 0 and 1.",
+        "1 of 3 trials of trials.csv have no response.",
+    )
+
+
+def test_words_are_no_times(write):
+    path = write("subject,item,condition,rt_ms\ns1,1,A,yes\n")
+    assert "column 'rt_ms': 'yes' is not a number." in refusal(path)

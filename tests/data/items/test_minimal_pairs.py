@@ -7,7 +7,7 @@ import json
 import pytest
 
 from psymem.data.items.minimal_pairs import pair_words, read_pairs
-from psymem.errors import DataError, SuiteError
+from psymem.errors import DataError, SuiteError, UnknownNameError
 from psymem.tables import WORDS, check
 
 KEYS = {"sentence_good": "The keys are rusty.", "sentence_bad": "The keys is rusty."}
@@ -137,7 +137,7 @@ def test_bad_tables_are_refused(file):
         read_pairs(path)
     assert str(caught.value) == (
         f"{path} has no column 'bad'; it has good, wrong. A table of minimal pairs needs the columns 'good' and "
-        "'bad'."
+        "'bad'; one sentence a line is read with --alternating."
     )
     path = file("good,bad,sentence_bad\nA.,B.,C.\n", "b.csv")
     with pytest.raises(SuiteError) as caught:
@@ -164,3 +164,43 @@ def test_published_pairs_are_read(shared):
     frame = read_pairs(shared / "data" / "stimuli" / "blimp")
     assert frame["paradigm"].value_counts().unique().tolist() == [1000]
     assert frame["paradigm"].nunique() == 11
+
+
+@pytest.mark.parametrize("order", ["bad-first", "good-first"])
+def test_sentences_that_alternate(tmp_path, order):
+    path = tmp_path / "agreement.txt"
+    path.write_text(
+        "look at this dogs .\nlook at these dogs .\n\nthe lies on the foot is flat .\nthe lie is .\n", "utf-8"
+    )
+    pairs = read_pairs(tmp_path, alternating=order)
+    first, second = ("bad", "good") if order == "bad-first" else ("good", "bad")
+    assert pairs[first].tolist() == ["look at this dogs .", "the lies on the foot is flat ."]
+    assert pairs[second].tolist() == ["look at these dogs .", "the lie is ."]
+    assert pairs["paradigm"].tolist() == ["agreement"] * 2
+    assert pairs["pair"].tolist() == ["1", "4"]
+
+
+def test_alternating_sentences_need_an_order_and_both_of_a_pair(tmp_path):
+    path = tmp_path / "agreement.txt"
+    path.write_text("this dogs .\nthese dogs .\nthat dogs .\n", "utf-8")
+    with pytest.raises(SuiteError) as error:
+        read_pairs(path, alternating="bad-first")
+    assert (
+        str(error.value)
+        == f"{path} has 3 sentences; both sentences of a pair were expected after each other."
+    )
+    with pytest.raises(
+        UnknownNameError, match=r"^There is no order of the sentences of a pair called 'odd'\."
+    ):
+        read_pairs(path, alternating="odd")
+
+
+def test_tables_of_multiblimp(tmp_path):
+    path = tmp_path / "data.tsv"
+    path.write_text("sen\twrong_sen\tphenomenon\nDie Hunde bellen.\tDie Hunde bellt.\tSV-#\n", "utf-8")
+    pairs = read_pairs(path)
+    assert pairs[["paradigm", "good", "bad"]].iloc[0].tolist() == [
+        "SV-#",
+        "Die Hunde bellen.",
+        "Die Hunde bellt.",
+    ]

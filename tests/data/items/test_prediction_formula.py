@@ -122,9 +122,8 @@ HINT = "';' has no meaning here. A region is written (NUMBER;%CONDITION%)."
         ("(1;%a) > 2", 3, HINT),
         ("(one;%a%) > 2", 2, "'o' has no meaning here."),
         ("(1;%a%)  ≥ 3", 10, "'≥' has no meaning here."),
-        ("(1;%a%) >= 3", 10, "'=' stands where a region, a number or a group was expected."),
         ("(1;%a%) < (2;%b%) < 3", 19, CHAINED),
-        ("(1;%a%) + 2", 1, "it is a quantity; a prediction compares two of them with <, > or =."),
+        ("(1;%a%) + 2", 1, "it is a quantity; a prediction compares two of them with <, >, <=, >= or =."),
         ("(1;%a%) & 1 > 2", 9, "'&' joins comparisons, but beside it is a quantity."),
         ("[1 > (1;%a%)] + 2 > 1", 15, "'+' needs quantities, but beside it is a comparison."),
         ("-[1 > 2] > 1", 1, "'-' needs a quantity, but a comparison follows it."),
@@ -145,3 +144,11 @@ def test_deep_nesting_is_refused():
     assert str(caught.value) == (
         f"The formula does not parse at character 1: it is nested too deeply.\n    {'(' * 60}\n    ^"
     )
+
+
+def test_at_least_and_at_most_hold_where_more_less_or_equal_does():
+    values = {("a", 1): np.array([1.0, 2.0, 3.0, np.nan]), ("b", 1): np.array([2.0, 2.0004, 1.0, 1.0])}
+    for operator, expected in ((">=", [0, 1, 1, np.nan]), ("<=", [1, 1, 0, np.nan])):
+        formula = parse_formula(f"(1;%a%){operator}(1;%b%)")
+        np.testing.assert_array_equal(evaluate(formula, values), expected)
+        assert parse_formula(render(formula)) == formula

@@ -270,3 +270,43 @@ def test_a_unit_that_is_none(table, given):
         f"ms_per_unit={given:g} (--ms-per-unit) is not possible; it is what 1 in the table is in ms, such as 1000 for "
         "seconds."
     )
+
+
+# keys and gaps ---------------------------------------------------------------------------------------------
+TWO_KEYS = (
+    "subject,item,model,word_id,word,gaze_duration\n"
+    "s1,3,gpt2,1,A,200\ns1,3,gpt2,2,dog.,210\ns1,3,phi,1,The,220\ns1,3,phi,2,cat.,230\n"
+)
+
+
+def test_a_text_may_be_known_by_two_columns(table):
+    corpus = psymem.load_corpus("csv", table(TWO_KEYS), columns={"text_id": "item+model"})
+    assert corpus.words["text_id"].tolist() == ["3+gpt2", "3+gpt2", "3+phi", "3+phi"]
+    assert corpus.reading["text_id"].tolist() == corpus.words["text_id"].tolist()
+    assert "text_id 3, word_id 1 is already in row 2" in refused(table(TWO_KEYS), columns={"text_id": "item"})
+
+
+def test_the_file_of_all_words_may_have_the_two_columns_too(table):
+    table("item,model,word_id,word\n3,gpt2,1,A\n3,gpt2,2,dog.\n3,phi,1,The\n3,phi,2,cat.\n", "texts.csv")
+    corpus = psymem.load_corpus("csv", table(TWO_KEYS), columns={"text_id": "item+model"})
+    assert corpus.words["text_id"].tolist() == ["3+gpt2", "3+gpt2", "3+phi", "3+phi"]
+
+
+def test_a_joined_column_that_is_missing_is_named(table):
+    path = table(TWO_KEYS)
+    assert refused(path, UnknownNameError, columns={"text_id": "item+modell"}) == (
+        "There is no column called 'modell'. Did you mean 'model'? Known: gaze_duration, item, model, subject, word, "
+        f"word_id. These are the columns of {path}."
+    )
+
+
+def test_a_missing_word_number_is_said(table):
+    lacking = "".join(line for line in GOOD.splitlines(keepends=True) if ",2,NA," not in line)
+    corpus = psymem.load_corpus("csv", table(lacking))
+    assert corpus.notes[-1].startswith(
+        "1 word(s) are missing, where word numbers jump: text A, between 1 'null' and 3 'true'. What models say of the 1 "
+        "later word(s) of these sentences is NA"
+    )
+    anew = psymem.load_corpus("csv", table(lacking), columns={"word_id": ""})
+    assert anew.words["word_id"].tolist() == [1, 2]
+    assert len(anew.notes) == 2

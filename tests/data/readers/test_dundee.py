@@ -54,17 +54,17 @@ def test_lines_end_with_the_line_and_the_screen(corpus):
     assert words.loc[words["line_last"], "word"].tolist() == ["null", "m\u00e1s.", "left.", "goes."]
 
 
-# first fixation, gaze, single, go-past, right-bounded, first run, total, count, regressions in and out, skipped
+# first fixation, gaze, single, go-past, right-bounded, first run, total, count, regressions in, out and out in first pass, skipped
 BY_HAND = {
-    "Voil\u00e0,": (200, 300, NA, 300, 300, 300, 300, 2, 0, 0, False),  # a blink does not end the run
-    '"Well,"': (180, 180, 180, 180, 180, 180, 180, 1, 0, 0, False),
-    "caf\u00e9": (NA, NA, NA, NA, NA, 120, 120, 1, 1, 0, True),
-    "null": (250, 250, 250, 460, 340, 250, 340, 2, 0, 1, False),
-    "NA": (210, 210, 210, 270, 270, 210, 270, 2, 0, 0, False),  # a look between the words does
-    "\u00a35": (190, 190, 190, 190, 190, 190, 190, 1, 0, 0, False),
-    "m\u00e1s.": (NA, NA, NA, NA, NA, NA, NA, 0, 0, 0, True),
-    "(He)": (230, 230, 230, 230, 230, 230, 230, 1, 0, 0, False),
-    "left.": (NA, NA, NA, NA, NA, NA, NA, 0, 0, 0, True),
+    "Voil\u00e0,": (200, 300, NA, 300, 300, 300, 300, 2, 0, 0, 0, False),  # a blink does not end the run
+    '"Well,"': (180, 180, 180, 180, 180, 180, 180, 1, 0, 0, 0, False),
+    "caf\u00e9": (NA, NA, NA, NA, NA, 120, 120, 1, 1, 0, 0, True),
+    "null": (250, 250, 250, 460, 340, 250, 340, 2, 0, 1, 1, False),
+    "NA": (210, 210, 210, 270, 270, 210, 270, 2, 0, 0, 0, False),  # a look between the words does
+    "\u00a35": (190, 250, NA, 250, 250, 250, 250, 2, 0, 0, 0, False),  # a gap in time does not
+    "m\u00e1s.": (NA, NA, NA, NA, NA, NA, NA, 0, 0, 0, 0, True),
+    "(He)": (230, 230, 230, 230, 230, 230, 230, 1, 0, 0, 0, False),
+    "left.": (NA, NA, NA, NA, NA, NA, NA, 0, 0, 0, 0, True),
 }
 
 
@@ -115,6 +115,27 @@ def test_files_may_lie_in_folders(folder, corpus):
         (folder / "english" / name).mkdir(parents=True)
         for path in folder.glob(pattern):
             path.rename(folder / "english" / name / path.name)
+    pd.testing.assert_frame_equal(dundee.read(folder).reading, corpus.reading)
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_copies_in_utf_8_are_read_as_that(folder, corpus, mark):
+    for name, encoding in (("tx01wrdp.dat", "cp437"), ("sa01ma1p.dat", "cp1252"), ("sc01ma2p.dat", "cp437")):
+        path = folder / name
+        path.write_bytes(mark + path.read_bytes().decode(encoding).encode("utf-8"))
+    copied = dundee.read(folder)
+    pd.testing.assert_frame_equal(copied.words, corpus.words)
+    pd.testing.assert_frame_equal(copied.reading, corpus.reading)
+    assert copied.notes[:2] == (
+        "1 file(s) were read as cp1252: sb01ma1p.dat.",
+        "3 file(s) were read as utf-8: tx01wrdp.dat, sa01ma1p.dat, sc01ma2p.dat.",
+    )
+
+
+def test_a_file_without_header_loses_no_event(folder, corpus):
+    for name in ("sa01ma1p.dat", "sa02ma1p.dat", "sc01ma2p.dat"):
+        path = folder / name
+        path.write_bytes(path.read_bytes().split(b"\n", 1)[1])
     pd.testing.assert_frame_equal(dundee.read(folder).reading, corpus.reading)
 
 
@@ -188,7 +209,7 @@ def test_a_wrong_cell_is_named(folder, old, new, message):
     assert message in str(error.value)
 
 
-@pytest.mark.parametrize(("name", "row"), [("sa01ma1p.dat", 15), ("tx01wrdp.dat", 9)])
+@pytest.mark.parametrize(("name", "row"), [("sa01ma1p.dat", 18), ("tx01wrdp.dat", 9)])
 def test_a_file_that_was_cut_off_is_refused(folder, name, row):
     path = folder / name
     path.write_bytes(path.read_bytes()[:-20])

@@ -33,6 +33,8 @@ def test_reports_of_two_readers_in_two_encodings():
         "single_fixation_duration": [190, NA, NA, 250, NA, 300],
         "first_run_dwell_time": [190, 410, NA, 250, 180, 300],
         "total_reading_time": [400, 410, NA, 460, 180, 300],
+        "regressions_out": [0, 1, 0, 1, 0, 0],
+        "first_pass_regressions_out": [0, 0, 0, 1, 0, 0],
     }
     for measure, values in expected.items():
         np.testing.assert_array_equal(one[measure], values, err_msg=measure)
@@ -102,4 +104,22 @@ def test_what_is_no_report_of_words_is_refused(tmp_path):
         "to get it: psymem corpora show eyelink."
     )
     cut = rewritten(tmp_path, lambda text: text[:-12])
-    assert refused(cut).startswith(f"{cut}, row 7: it has 11 cells, the header 15;")
+    assert refused(cut).startswith(f"{cut}, row 7: it has 11 cells, the header 16;")
+
+
+def test_an_area_that_is_missing_leaves_a_gap(tmp_path):
+    def without(text):
+        return "".join(line for line in text.splitlines(keepends=True) if "\tcats," not in line)
+
+    corpus = psymem.load_corpus("eyelink", rewritten(tmp_path, without))
+    assert corpus.words["word"].tolist() == ['"No', "null", "said.", "TRUE", "love"]
+    assert corpus.words["words_missing_before"].tolist() == [0, 1, 0, 0, 0]
+    assert corpus.notes[-1].startswith(
+        "1 word(s) are missing, where word numbers jump: text 7, between 1 '\"No' and 2"
+    )
+
+
+def test_texts_known_by_two_columns(tmp_path):
+    path = rewritten(tmp_path, lambda text: text)
+    corpus = psymem.load_corpus("eyelink", path, columns={"text_id": "item+TRIAL_INDEX"})
+    assert corpus.words["text_id"].unique().tolist() == ["7+1", "9+2"]

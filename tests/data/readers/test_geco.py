@@ -46,7 +46,9 @@ def row_of(corpus, subject, text, word):
 def test_words_stay_what_they_are_and_what_excel_mangled_comes_from_the_material(corpus):
     assert corpus.words["word"].tolist() == [
         *("He felt much better. It was late. She said null. We left. A wastepaper basket. NA burns".split()),
-        *("Say: #NAME? indeed! A False step true hello there".split()),
+        *(
+            "Off wind-blown sails. Had had had gone. gravely. To Say: #NAME? indeed! A False step true hello there".split()
+        ),
     ]
 
 
@@ -59,6 +61,10 @@ def test_sentences_are_mended(corpus):
         "1-286": "We left.",
         "2-2": "A wastepaper basket.",
         "2-3": "NA burns",
+        "2-524": "Off wind-blown sails.",
+        "2-525": "Had had had gone.",
+        "3-1269": "gravely.",
+        "3-1270": "To",
         "4-471": "Say: #NAME? indeed!",
         "4-672": "A False step true",
         "4-673": "hello there",
@@ -67,9 +73,9 @@ def test_sentences_are_mended(corpus):
 
 def test_lines_begin_and_end_where_the_material_says_also_around_words_it_lacks(corpus):
     words = corpus.words
-    first = "He better. late. said A basket. Say: A true".split()
+    first = "He better. late. said A basket. Off sails. gravely. Say: A true".split()
     assert words.loc[words["line_first"], "word"].tolist() == first
-    last = "much was She left. wastepaper burns indeed! step there".split()
+    last = "much was She left. wastepaper burns wind-blown gone. To indeed! step there".split()
     assert words.loc[words["line_last"], "word"].tolist() == last
 
 
@@ -81,6 +87,8 @@ def test_lines_begin_and_end_where_the_material_says_also_around_words_it_lacks(
         ("pp21", "1-41", 87, (240, 240, 650, 420, 240, 500, 3, False)),
         ("pp21", "1-41", 88, (NA, NA, NA, NA, NA, NA, 0, True)),
         ("pp21", "2-5", 14, (300, 300, 300, 300, 300, 300, 1, False)),
+        ("pp21", "2-57", 43, (280, 280, 280, 280, 280, 280, 1, False)),
+        ("pp21", "2-57", 45, (NA, NA, NA, NA, NA, NA, 0, True)),
         ("pp22", "4-97", 1, (150, 150, 150, 150, 150, 275, 2, False)),
     ],
 )
@@ -99,20 +107,21 @@ def test_times_are_first_run_times_and_first_pass_only_where_the_word_was_not_sk
 
 
 def test_rows_are_those_of_the_readers_without_second_halves(corpus):
-    assert corpus.reading.groupby("subject").size().to_dict() == {"pp21": 24, "pp22": 19}
+    assert corpus.reading.groupby("subject").size().to_dict() == {"pp21": 33, "pp22": 28}
 
 
 def test_everything_mended_is_in_the_notes(corpus):
     assert corpus.notes == (
         "2 word(s) that Excel took for something else (TRUE, FALSE, an error) were restored: 4-96-86 'False', 4-97-1 'true'.",
         "1 word(s) could not be restored: 4-65-102 '#NAME?'.",
-        "The material lacks 3 word(s) that readers read; they were put into the sentence and the line of their neighbours: "
-        "1-41-89 'was', 4-65-102 '#NAME?', 4-97-1 'true'.",
+        "1 area(s) of readers' rows hold a sign that is no word and were left out: 3-132-19 'Unknown 19'.",
+        "The material lacks 7 word(s) that readers read; they were put into the sentence and the line of their neighbours: "
+        "1-41-89 'was', 2-57-43 'wind-blown', 2-57-44 'wind-blown', 2-57-47 'had', 2-57-48 'had', ....",
         "SENTENCE_ID is one word too early from word 1-41-87 to the end of part 1 and was moved; that changed the sentence "
         "of 3 word(s): 1-41-87 'better.', 1-41-90 'late.', 1-42-2 'null.'.",
         "1 word(s) without SENTENCE_ID were put into a sentence next to them: 2-5-17 'NA'.",
-        "1 word(s) broken over two lines are in the data twice; the second half and its times were dropped: "
-        "2-5-15 'wastepaper'.",
+        "2 word(s) broken over two lines are in the data twice; the second half and its times were dropped: "
+        "2-5-15 'wastepaper', 2-57-44 'wind-blown'.",
         "There are 2 reader(s) (pp21, pp22); the corpus has 14.",
         "Readers without data for some pages (number of pages): pp22 1.",
         "2 word(s) of the text have no row of any reader: 4-97-2 'hello', 4-97-3 'there'.",
@@ -166,7 +175,7 @@ def test_a_file_that_was_cut_off_is_refused(folder, keep):
 def test_a_csv_that_was_cut_off_is_refused(as_csv):
     path = as_csv / "MonolingualReadingData.csv"
     path.write_bytes(path.read_bytes()[:-15])
-    with pytest.raises(DataError, match=r"row 45: it has 6 cell\(s\) but the header has 10"):
+    with pytest.raises(DataError, match=r"row 67: it has 6 cell\(s\) but the header has 10"):
         geco.read(as_csv)
 
 
@@ -225,7 +234,7 @@ def test_a_missing_column_is_named(as_csv):
     ("cell", "what"), [("-5", "is negative"), ("fast", "is not a number"), ("1.2.3", "is not a number")]
 )
 def test_a_cell_that_is_no_time_is_named_by_row_and_column(as_csv, cell, what):
-    path = change_csv(as_csv, lambda frame: frame.assign(WORD_GAZE_DURATION=["410", cell, *["."] * 42]))
+    path = change_csv(as_csv, lambda frame: frame.assign(WORD_GAZE_DURATION=["410", cell, *["."] * 64]))
     with pytest.raises(DataError) as error:
         geco.read(as_csv)
     assert str(error.value) == (
@@ -247,7 +256,7 @@ def test_the_same_row_twice_is_dropped_and_noted(as_csv):
     change_csv(as_csv, lambda frame: pd.concat([frame, frame.iloc[:1]]))
     corpus = geco.read(as_csv)
     assert corpus.notes[0] == (
-        "1 row(s) of MonolingualReadingData.csv say the same as an earlier one and were dropped, the first is row 46."
+        "1 row(s) of MonolingualReadingData.csv say the same as an earlier one and were dropped, the first is row 68."
     )
 
 
@@ -258,7 +267,7 @@ def test_two_rows_that_disagree_are_refused(as_csv):
     with pytest.raises(DataError) as error:
         geco.read(as_csv)
     assert str(error.value) == (
-        f"{path}, rows 2 and 46: reader pp21 has two different rows for word 1-41-84. Remove one."
+        f"{path}, rows 2 and 68: reader pp21 has two different rows for word 1-41-84. Remove one."
     )
 
 
@@ -332,3 +341,17 @@ def test_broken_words_of_the_real_material(shared, tmp_path):
     assert broken.startswith("5 word(s) broken over two lines")
     assert "2-5-15 'wastepaper'" in broken
     assert "4-121-32 'mantel-piece'" in broken
+
+
+def test_a_label_on_two_areas_that_the_real_material_lacks_is_one_word(shared, tmp_path):
+    """Words 2-57-43/44 and 4-82-35/36 stand at the end of a line and are in readers' rows alone."""
+    path, _ = real_material(shared, tmp_path)
+    material = read_material(path, [])
+    seen = [("2-57", 43), ("2-57", 44), ("4-82", 35), ("4-82", 36)]
+    extra = pd.DataFrame([(t, n, "long-winded") for t, n in seen], columns=["text_id", "word_id", "word"])
+    notes = []
+    words = material_words(extra, material, notes)
+    kept = words[words["word"] == "long-winded"]
+    assert (kept["text_id"] + "-" + kept["word_id"].astype(str)).tolist() == ["2-57-43", "4-82-35"]
+    assert kept["line_last"].all()
+    assert next(n for n in notes if "broken over two lines" in n).startswith("7 word(s) broken")

@@ -60,6 +60,8 @@ def test_first_pass_measures_only_where_the_word_was_not_skipped(corpus):
         "total_reading_time": [200, 330, NA, 250, 180, 220, 460, NA, 500],
         "fixation_count": [1, 2, 0, 1, 1, 1, 2, 0, 2],
         "regressions_in": [0, 0, 0, 0, 1, 0, 1, 0, 0],
+        "regressions_out": [0, 0, 0, 1, 0, 0, 1, 0, 0],
+        "first_pass_regressions_out": [0, 0, 0, 1, 0, 0, 0, 0, 0],
     }
     for measure, values in expected.items():
         np.testing.assert_array_equal(one[measure], values, err_msg=measure)
@@ -93,7 +95,7 @@ def test_another_folder_is_refused(tmp_path):
 def test_a_truncated_file_is_refused(changed):
     folder = changed(lambda content: content[: len(content) // 2])
     assert refused(folder) == (
-        f"{folder / FILE}, row 13: it has 4 cells, the header 64; the file may have been cut off or changed while it was "
+        f"{folder / FILE}, row 13: it has 3 cells, the header 64; the file may have been cut off or changed while it was "
         "copied. Get it again."
     )
 

@@ -205,3 +205,14 @@ def test_published_times_are_samples_at_500_hertz(shared):
         assert 0.4 < (read % 2).mean() < 0.6
         assert 95 <= zuco.samples_to_ms(read.min(), zuco.HERTZ) <= 105
         assert 200 < zuco.samples_to_ms(read.median(), zuco.HERTZ) < 600
+
+
+def test_a_fixation_on_the_edge_of_two_boxes_is_one_on_both_words():
+    found = measures_of(read_sample("zuco1"), "ZDM", "SR-1")
+    assert not found["skipped"].any()
+    assert found.loc["plot,", "gaze_duration"] == found.loc["NA", "gaze_duration"] == 132
+
+
+def test_zeros_are_no_times():
+    found = measures_of(read_sample("zuco1"), "ZDM", "SR-1").loc["true."]
+    assert found[["gaze_duration", "total_reading_time", "first_run_dwell_time"]].isna().all()

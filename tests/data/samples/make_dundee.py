@@ -24,7 +24,8 @@ TEXTS = {
 }
 BLINK, AWAY = "*Blink", "*Off-screen"
 
-# word number (or what else happened), ms; (number, word number in the file) for a fixation between words
+# word number (or what else happened), ms; (number, word number in the file) for a fixation between words (-99) and
+# for a gap in time (0)
 EVENTS = {
     ("sa", 1, "cp1252"): [
         (1, 200),
@@ -36,11 +37,14 @@ EVENTS = {
         (4, 90),
         (AWAY, 300),
         (5, 210),
-        ((5, 0), 150),
+        ((5, -99), 150),
         (5, 60),
         ((8, -99), 80),
         (6, 190),
+        ((6, 0), 70),  # a gap in time, which is no fixation
+        (6, 60),
         (8, 230),
+        (8, 0),
     ],
     ("sb", 1, "latin-1"): [(3, 100), (1, 70)],
     ("sa", 2, "ascii"): [(1, 111), (3, 222)],

@@ -42,33 +42,34 @@ AREAS = [
     (55, 4, "profession, writing.", "NA", "NA", "NA", "NA"),
     (55, 5, "false", "FALSE", "5", "QID3000", "2"),
 ]
-# first fixation, first run, fixations in it, go past, total, fixations, skip, regressions in, out
-UNREAD = ("NA", "NA", "NA", "NA", 0, 0, 1, 0, 0)
+# first fixation, first run, fixations in it, go past, total, fixations, skip, regressions in, out in first pass, out
+UNREAD = ("NA", "NA", "NA", "NA", 0, 0, 1, 0, 0, 0)
 MEASURES = {
     ("Sub01", 18): [
-        (200, 200, 1, 200, 200, 1, 0, 0, 0),
-        (210, 330, 2, 330, 330, 2, 0, 0, 0),
+        (200, 200, 1, 200, 200, 1, 0, 0, 0, 0),
+        (210, 330, 2, 330, 330, 2, 0, 0, 0, 0),
         UNREAD,
-        (250, 250, 1, 430, 250, 1, 0, 0, 1),
-        (180, 180, 1, "NA", 180, 1, 1, 1, 0),  # skipped in first pass, read later
-        (220, 220, 1, 220, 220, 1, 0, 0, 0),
-        (230, 230, 1, 230, 460, 2, 0, 1, 0),
+        (250, 250, 1, 430, 250, 1, 0, 0, 1, 1),
+        (180, 180, 1, "NA", 180, 1, 1, 1, 0, 0),  # skipped in first pass, read later
+        (220, 220, 1, 220, 220, 1, 0, 0, 0, 0),
+        (230, 230, 1, 230, 460, 2, 0, 1, 0, 1),  # looked back from after a later word
         UNREAD,
-        (300, 500, 2, 500, 500, 2, 0, 0, 0),
+        (300, 500, 2, 500, 500, 2, 0, 0, 0, 0),
     ],
     ("Sub01", 55): [
-        (240, 240, 1, 240, 240, 1, 0, 0, 0),
+        (240, 240, 1, 240, 240, 1, 0, 0, 0, 0),
         UNREAD,
-        (199, 199, 1, 199, 199, 1, 0, 0, 0),
-        (400, 800, 2, 800, 800, 2, 0, 0, 0),
-        (150, 150, 1, 150, 150, 1, 0, 0, 0),
+        (199, 199, 1, 199, 199, 1, 0, 0, 0, 0),
+        (400, 800, 2, 800, 800, 2, 0, 0, 0, 0),
+        (150, 150, 1, 150, 150, 1, 0, 0, 0, 0),
     ],
-    ("Sub02", 18): [UNREAD, (111, 111, 1, 111, 111, 1, 0, 0, 0), *[UNREAD] * 7],
-    ("Sub02", 55): [(160, 160, 1, 160, 160, 1, 0, 0, 0), *[UNREAD] * 4],
+    ("Sub02", 18): [UNREAD, (111, 111, 1, 111, 111, 1, 0, 0, 0, 0), *[UNREAD] * 7],
+    ("Sub02", 55): [(160, 160, 1, 160, 160, 1, 0, 0, 0, 0), *[UNREAD] * 4],
 }
 NAMES = (
     "IA_FIRST_FIXATION_DURATION IA_FIRST_RUN_DWELL_TIME IA_FIRST_RUN_FIXATION_COUNT IA_REGRESSION_PATH_DURATION "
-    "IA_DWELL_TIME IA_FIXATION_COUNT IA_SKIP IA_REGRESSION_IN_COUNT IA_REGRESSION_OUT_COUNT"
+    "IA_DWELL_TIME IA_FIXATION_COUNT IA_SKIP IA_REGRESSION_IN_COUNT IA_REGRESSION_OUT_COUNT "
+    "IA_REGRESSION_OUT_FULL_COUNT"
 ).split()
 
 

@@ -25,9 +25,9 @@ FIRST = {
     "ZDM": [
         ("A", [1], 1, 80, 80, 80, 80),
         ("null", [2], 1, 55, 55, 55, 55),
-        ("plot,", *UNFIXATED),
+        ("plot,", [3], 1, 66, 66, 66, 66),  # on the edge that its box shares with the next
         ("NA", [3], 1, 66, 66, 66, 66),
-        ("true.", *UNFIXATED),
+        ("true.", [4], 1, 0, 0, 0, 0),  # zeros instead of nothing
     ],
 }
 EMPTY_WORD = [

@@ -199,3 +199,26 @@ def test_a_pipeline_that_is_not_there_is_named(tmp_path):
         "spaCy has no pipeline 'en_no_such_pipeline' on this machine. Install one with: python -m spacy "
         "download en_no_such_pipeline. Or give parsed sentences with --conllu."
     )
+
+
+def row(number: str, form: str, head: str, relation: str) -> str:
+    return "\t".join([number, form, "_", "X", "_", "_", head, relation, "_", "_"]) + "\n"
+
+
+def test_a_word_that_is_not_annotated_has_no_relation(tmp_path):
+    path = tmp_path / "a.conllu"
+    path.write_text(
+        row("1", "Dogs", "2", "nsubj") + row("2", "bark", "0", "root") + row("3", "huh", "_", "_"), "utf-8"
+    )
+    assert read_conllu(path)[0].relations == (("nsubj", 0, 1),)
+
+
+def test_a_word_number_that_comes_again_is_named(tmp_path):
+    path = tmp_path / "a.conllu"
+    path.write_text(row("1", "Dogs", "2", "nsubj") + row("1", "bark", "0", "root"), "utf-8")
+    with pytest.raises(DataError) as error:
+        read_conllu(path)
+    assert str(error.value) == (
+        f"{path}, line 2: the word has the number '1', and 2 was expected. Words of a sentence are numbered 1, 2, 3; a "
+        "blank line ends a sentence."
+    )

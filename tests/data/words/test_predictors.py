@@ -11,7 +11,7 @@ from psymem.errors import DataError
 
 
 def text() -> pd.DataFrame:
-    """Two sentences in one text, one in another; word numbers have a gap."""
+    """Two sentences in one text, one in another; word numbers jump although no word is missing."""
     return pd.DataFrame(
         {
             "text_id": pd.Series(["1"] * 6 + ["2"] * 2, dtype="str"),
@@ -19,6 +19,7 @@ def text() -> pd.DataFrame:
             "word_id": [2, 3, 5, 6, 7, 8, 1, 2],
             "word": pd.Series(["The", "key,", "fell.", "It", "was", "old.", '"No,"', "—"], dtype="str"),
             "x": [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0],
+            "words_missing_before": 0,
         }
     )
 

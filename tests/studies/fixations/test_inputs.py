@@ -22,7 +22,7 @@ def test_a_corpus_without_total_reading_times_is_refused():
         fixations(corpus, "anything")
     assert str(raised.value) == (
         "The corpus natural-stories has no total reading times; it has self_paced_reading_time. Model fixations are compared "
-        "with total_reading_time. Corpora that have it: zuco1, zuco2, geco, dundee, provo, cmcl, iitb, eyelink, csv."
+        "with total_reading_time. Corpora that have it: zuco1, zuco2, geco, dundee, provo, cmcl, iitb, eyelink, fixation-report, csv."
     )
 
 

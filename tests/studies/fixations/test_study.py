@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -17,12 +18,12 @@ from psymem.errors import DataError, FormulaError, MeasureError
 from psymem.fitting.fit import fit
 from psymem.studies.common.intervals import BOOTSTRAP, FISHER, fisher_interval
 from psymem.studies.common.results_folder import pdf_bytes
-from psymem.studies.fixations.correlations import correlations, rank_correlations
+from psymem.studies.fixations.correlations import PARTIAL, correlations, rank_correlations
 from psymem.studies.fixations.result import FixationSettings
 from psymem.studies.fixations.sentences import HUMAN, choose_sentences
 from psymem.studies.fixations.statistics import spread
 from psymem.studies.fixations.study import analyse_fixations, fixations
-from psymem.studies.fixations.wording import NOT_CAUSAL
+from psymem.studies.fixations.wording import NOT_CAUSAL, _correlation
 from psymem.studies.fixations.words import TIME, human_times, model_words
 from psymem.studies.reading.settings import StudySettings
 
@@ -170,6 +171,57 @@ def test_correlations_within_texts_are_scipys(study):
     assert table.loc[("length", "known to the model"), "rho"] > row["rho"] > 0
 
 
+def partial_by_recursion(r, x, y, held):
+    """Partial correlation from a matrix of correlations, one held variable after the other."""
+    if not held:
+        return r.loc[x, y]
+    *rest, z = held
+    xy, xz, yz = (partial_by_recursion(r, *pair, rest) for pair in ((x, y), (x, z), (y, z)))
+    return (xy - xz * yz) / np.sqrt((1 - xz**2) * (1 - yz**2))
+
+
+def test_the_partial_correlation_holds_the_other_predictors_constant(study):
+    own = study.words[study.words["spoken"] & ~study.words["oov"] & study.words["human"].notna()]
+    columns = ["fixation", "human", "length", "log_frequency", "surprisal_bits"]
+    own = own.dropna(subset=columns)
+    texts = [text[columns].corr("spearman").fillna(0) for _, text in own.groupby("text_id")]
+    n = own.groupby("text_id").size().to_numpy()
+    mean = sum(k * r for k, r in zip(n, texts, strict=True)) / n.sum()
+    row = study.correlations.set_index(["predictor", "words"]).loc[(PARTIAL, "known to the model")]
+    assert row["rho"] == pytest.approx(
+        partial_by_recursion(mean, "fixation", "human", columns[2:]), abs=1e-12
+    )
+    assert (row["n_texts"], row["n_words"], row["interval"]) == (len(n), n.sum(), BOOTSTRAP)
+    assert row["ci_low"] < row["rho"] < row["ci_high"]
+
+
+def test_a_correlation_that_only_length_makes_turns_its_sign(rng):
+    size = 40
+    frame = pd.concat(
+        [
+            pd.DataFrame({"text_id": f"t{t}", "length": rng.permutation(size).astype(float)})
+            for t in range(12)
+        ],
+        ignore_index=True,
+    )
+    extra = rng.normal(size=len(frame))
+    frame = frame.assign(
+        fixation=-frame["length"] + 8 * extra,
+        human=3 * frame["length"] + 12 * extra + rng.normal(size=len(frame)),
+        log_frequency=rng.normal(size=len(frame)),
+        surprisal_bits=np.nan,
+        model="m", instance_of="", causal=True, oov=False, spoken=True,
+    )  # fmt: skip
+    table, _ = correlations(frame, resamples=200)
+    table = table.set_index("predictor")
+    assert table.loc["model fixation", "ci_high"] < 0 < table.loc[PARTIAL, "ci_low"]
+    said = _correlation(SimpleNamespace(correlations=table.reset_index(), words=frame), "m", "M")
+    assert " With length and frequency held constant it is 0." in said
+    assert said.endswith(
+        "]: the sign turns, so the correlation itself says what these words are, not what fixations add."
+    )
+
+
 def test_texts_that_are_short_or_constant_are_left_out():
     frame = pd.DataFrame(
         {
@@ -249,6 +301,8 @@ def test_averages_get_a_linear_model(corpus):
     assert not any("|" in f for f in found.fits.formulas.values())
     assert found.fits.notes == (
         "The times are means over readers: the models generalise over words, not over readers.",
+        "Word frequencies are those of English: nobody said in which language the corpus invented is. Choose wordfreq's "
+        "list of another one with --language, such as de.",
     )
 
 

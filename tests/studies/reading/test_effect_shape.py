@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import pandas as pd
 from scipy.interpolate import CubicSpline
 
 from psymem.studies.reading.effect_shape import restricted_cubic
+from psymem.studies.reading.rows import _standardised
 from psymem.studies.reading.settings import StudySettings
 from psymem.studies.reading.study import analyse_corpus
 
@@ -47,3 +49,11 @@ def test_a_curve_is_found_and_a_line_is_not(invented_reading):
     assert bins["mean"].iloc[-1] > bins["mean"].iloc[4] < bins["mean"].iloc[0]
     middle = np.interp(curved[key].curve["x"], bins["x"], bins["mean"])
     assert np.corrcoef(middle, curved[key].curve["spline"])[0, 1] > 0.9
+
+
+def test_many_columns_stay_in_one_piece():
+    """pandas warns of frames whose columns are all pieces of their own, and warnings are errors here."""
+    frame = pd.DataFrame({f"m{k}": np.arange(5.0) for k in range(150)})
+    standardised, _ = _standardised(frame, list(frame), StudySettings())
+    standardised["one_more"] = 1.0
+    assert standardised.shape == (5, 151)
