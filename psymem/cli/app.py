@@ -20,6 +20,7 @@ COMMANDS: tuple[str, ...] = (
     "studies.fixations",
     "studies.run",
     "studies.heads",
+    "studies.dependency",
     "studies.memory",
     "studies.suite",
     "studies.pairs",
@@ -34,6 +35,7 @@ COMMANDS: tuple[str, ...] = (
     "studies.published_scores",
     "studies.language_model_tables",
     "studies.sentiment_tables",
+    "studies.tree_pca_tables",
     "doctor",
 )
 """Command files in this folder and those below it, in the order in which ``psymem --help`` lists them."""

@@ -21,6 +21,8 @@ REFERENCES = {
     "holm1979": "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian "
     "Journal of "
     "Statistics, 6(2), 65–70.",
+    "hemerik2020": "Hemerik, J., Goeman, J. J., & Finos, L. (2020). Robust testing in generalized linear models by sign "
+    "flipping score contributions. Journal of the Royal Statistical Society B, 82(3), 841–864.",
     "goodkind2018": "Goodkind, A., & Bicknell, K. (2018). Predictive power of word surprisal for reading times is a "
     "linear "
     "function of language model quality. Proceedings of the 8th Workshop on Cognitive Modeling and "

@@ -7,9 +7,9 @@ Columns ``subject``, ``item``, ``condition`` and one column of responses, whose 
   percentages of Laurinavichyute & von der Malsburg, 2022), 0 (or FALSE, no) where it was accepted;
 - ``response``: either; 0 and 1 alone are judgements, anything else is ms, unless the kind is given.
 
-"NA", "NaN" and empty cells are missing responses: those trials are left out and counted. Other columns are ignored,
-apart from ``trial``: a subject who meets the same item in the same condition more than once needs a number there
-that tells the trials apart; without it a repeated row is taken for an error.
+"NA", "NaN" and empty cells are missing responses: those trials are left out and counted. A missing subject is an
+error. Other columns are ignored, apart from ``trial``: a subject who meets the same item in the same condition more
+than once needs a number there that tells the trials apart; without it a repeated row is taken for an error.
 """
 
 from __future__ import annotations
@@ -183,10 +183,11 @@ def _expected(has: Iterable[str]) -> str:
 
 
 def _check_keys(read: Delimited, conditions: Mapping[str, list[str]]) -> None:
-    """Raise DataError for the first empty subject, and for items and conditions that do not exist."""
+    """Raise DataError for the first missing subject, and for items and conditions that do not exist."""
     for row, subject, item, condition in read.frame[list(KEYS)].itertuples():
-        if not subject:
-            raise DataError(f"{read.at(row, 'subject')}: it is empty; say whose trial this is.")
+        if subject in MISSING_NUMBERS:
+            what = "it is empty" if not subject else f"{subject!r} means missing"
+            raise DataError(f"{read.at(row, 'subject')}: {what}; say whose trial this is.")
         if item not in conditions:
             known = _listed(conditions)
             raise DataError(
