@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -36,18 +37,33 @@ def no_fetched_files(tmp_path, monkeypatch):
 
 
 def test_list_names_bundled_and_published_sets():
-    assert run("list").stdout.splitlines() == [
-        "name             items  design      title                                                        "
-        "on this machine",
-        "attraction-core  48     attraction  Attraction items: agreement, semantic and double violations  "
-        "yes",
-        "lvdm2022-exp3    27     attraction  Attraction items of experiment 3, without compounds          "
-        "no: psymem stimuli fetch lvdm2022-exp3",
+    rows = [
+        ("name", "items", "design", "title", "on this machine"),
+        (
+            *("agreement-development", "40", "agreement"),
+            "Agreement of is/are, was/were, has/have: sentences for choosing training settings",
+            "yes",
+        ),
+        (
+            "attraction-core",
+            "48",
+            "attraction",
+            "Attraction items: agreement, semantic and double violations",
+            "yes",
+        ),
+        (
+            *("attraction-number", "32", "agreement"),
+            "Attraction in number: subject, attractor and verb crossed",
+            "yes",
+        ),
+        ("attraction-relative-clause", "32", "agreement", "Attraction from and into relative clauses", "yes"),
+        (
+            *("lvdm2022-exp3", "27", "attraction", "Attraction items of experiment 3, without compounds"),
+            "no: psymem stimuli fetch lvdm2022-exp3",
+        ),
     ]
-    assert [row["name"] for row in json.loads(run("list", "--json").stdout)] == [
-        "attraction-core",
-        "lvdm2022-exp3",
-    ]
+    assert [tuple(re.split(r"  +", line)) for line in run("list").stdout.splitlines()] == rows
+    assert [row["name"] for row in json.loads(run("list", "--json").stdout)] == [row[0] for row in rows[1:]]
 
 
 def test_show_prints_sentences_and_counts(items):
@@ -65,8 +81,7 @@ def test_show_one_item():
     result = run("show", "attraction-core", "--item", "3")
     assert len(result.stdout.splitlines()) == 9
     assert result.stdout.splitlines()[4] == (
-        "3     D          semantic     semantic     The tree behind the train often arrives in the quiet "
-        "valley."
+        "3     D          semantic     semantic     The noise of the singer rarely speaks in the early evening."
     )
     records = json.loads(run("show", "attraction-core", "--item", "3", "--json").stdout)
     assert [r["text_id"] for r in records] == [f"3-{c}" for c in "ABCDEFGH"]

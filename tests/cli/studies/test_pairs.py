@@ -42,7 +42,7 @@ def test_accuracies_are_shown_and_written(pairs, tmp_path, small_checkpoint):
     assert accuracy["paradigm"].tolist() == ["(all)", "x"]
     assert accuracy["share_left_out_oov"].tolist() == [0.5, 0.5]
     names = ("accuracy", "pairs", "words_left_out")
-    assert {p.name for p in out.iterdir()} == {f"{n}.{e}" for n in names for e in ("csv", "json")}
+    assert {p.name for p in out.iterdir()} == {"provenance.json", *(f"{n}.csv" for n in names)}
 
 
 def test_json_and_quiet(pairs, tmp_path):

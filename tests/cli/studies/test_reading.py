@@ -126,7 +126,7 @@ def test_the_language_of_frequencies_is_said_and_can_be_chosen(tmp_path):
     )
     assert not any("frequencies" in note for note in german["notes"])
     for language in ("en", "de"):
-        sidecar = json.loads((tmp_path / language / "delta_loglik.json").read_text(encoding="utf-8"))
+        sidecar = json.loads((tmp_path / language / "provenance.json").read_text(encoding="utf-8"))
         assert sidecar["analyses"][0]["settings"]["language"] == language
         page = (tmp_path / language / "report.html").read_text(encoding="utf-8")
         assert f"Zipf scale of wordfreq, language {language}" in page

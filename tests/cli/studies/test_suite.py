@@ -59,7 +59,7 @@ def test_accuracies_are_shown_and_written(suite, tmp_path, small_checkpoint):
     accuracy = pd.read_csv(out / "accuracy.csv")
     assert accuracy["n_analysed"].tolist() == [2, 2]
     names = ("accuracy", "items", "items_left_out", "regions", "scores")
-    assert {p.name for p in out.iterdir()} == {f"{n}.{e}" for n in names for e in ("csv", "json")}
+    assert {p.name for p in out.iterdir()} == {"provenance.json", *(f"{n}.csv" for n in names)}
 
 
 def test_json_has_accuracies_and_items(suite, tmp_path):
