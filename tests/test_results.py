@@ -1,6 +1,6 @@
-"""What is committed in analyses/results/: where it came from, and that README.md shows it as it is.
+"""What is committed in analyses/results/: where it came from, and that README.md and docs/ show it as it is.
 
-A block of README.md after ``<!-- from: PATH -->`` has to be part of that file, line by line.
+A block there after ``<!-- from: PATH -->`` has to be part of that file, line by line.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from scipy import stats
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 RESULTS = REPOSITORY / "analyses" / "results"
-README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+PAGES = "\n\n".join(
+    p.read_text(encoding="utf-8")
+    for p in (REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md")))
+)
 SIDECARS = sorted(RESULTS.glob("*.json"))
 TABLES = ("fgp_table1", "fgp_table2", "fgp_table3")
 SHOWN = re.compile(r"^<!-- from: (?P<file>\S+) -->\n+(?P<body>.+?)\n\n", re.MULTILINE | re.DOTALL)
@@ -39,10 +42,10 @@ def test_a_table_says_where_it_came_from(path: Path):
     assert not ABSOLUTE.search(path.read_text(encoding="utf-8")), "a path of somebody's machine"
 
 
-def test_readme_shows_results_as_they_are():
-    shown = list(SHOWN.finditer(README))
+def test_pages_show_results_as_they_are():
+    shown = list(SHOWN.finditer(PAGES))
     assert shown
-    assert len(shown) == README.count("<!-- from:")
+    assert len(shown) == PAGES.count("<!-- from:")
     wrong = [
         m["file"] for m in shown if m["body"] not in (REPOSITORY / m["file"]).read_text(encoding="utf-8")
     ]
