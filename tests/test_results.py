@@ -153,7 +153,7 @@ def test_effects_of_the_bundled_networks_are_those_of_the_job(tmp_path: Path):
 
     result = psymem.attraction("cbr-rnn", out=tmp_path / "out")
     committed = pd.read_csv(RESULTS / "attraction_effects.csv")
-    keys = ["model", "region", "measure", "effect", "structure"]
+    keys = ["model", "region", "measure", "effect", "baseline", "structure"]
     both = result.effects.merge(committed, on=keys, validate="one_to_one", suffixes=("", "_committed"))
     assert len(both) == len(committed) == len(result.effects)
     np.testing.assert_allclose(both["estimate"], both["estimate_committed"], atol=1e-4)
@@ -175,6 +175,8 @@ def test_effects_of_the_bundled_networks_are_those_of_the_job(tmp_path: Path):
 
     console = Console(width=100)
     with console.capture() as printed:
-        console.print(effects_table(result.effects.query("model == 'cbr-rnn'")))
-    lines = [line.rstrip() for line in printed.get().splitlines() if line.strip()]
-    assert "\n".join(lines) in README
+        console.print(effects_table(result.first))
+    lines = [line.rstrip() for line in printed.get().splitlines()]
+    assert "\n".join(lines).strip() in README
+    for sentence in result.checks.sentences("cbr-rnn"):
+        assert sentence in README

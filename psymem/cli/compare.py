@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from psymem.cli.model_options import FORCE
 from psymem.errors import NotNestedError, PsymemError
 
 if TYPE_CHECKING:
@@ -38,26 +39,32 @@ def register(app: typer.Typer) -> None:
         ),
         family: str = typer.Option("gaussian", "--family", help="gaussian or binomial."),
         engine: str = typer.Option("profiled", "--engine", help="profiled, lme4, statsmodels or mixedlm."),
+        bootstrap: int = typer.Option(
+            0,
+            "--bootstrap",
+            min=0,
+            help="Simulations for a bootstrap p of each likelihood ratio; 0 for none.",
+        ),
         correction: str = typer.Option(
             "holm", "--correction", help="For several models: holm, bonferroni or none."
         ),
-        permutations: int = typer.Option(
-            10_000, "--permutations", help="Sign flips of the permutation test."
-        ),
+        permutations: int = typer.Option(10_000, "--permutations", help="Sign flips of the held-out test."),
         seed: int = typer.Option(1, "--seed", min=0, help="Seed of folds and permutations."),
         jobs: int = typer.Option(
             1, "--jobs", "-j", help="Processes; -1 for all cores. Does not change the result."
         ),
         out: Path | None = typer.Option(None, "--out", "-o", help="Folder for comparison.csv and the rest."),
         as_json: bool = typer.Option(False, "--json", help="Print the tables as JSON."),
+        force: bool = FORCE,
         quiet: bool = typer.Option(False, "--quiet", "-q", help="No messages."),
     ) -> None:
         """Compare models of the same rows with a base model.
 
         Likelihood-ratio tests from fits by maximum likelihood; with --folds also the log-likelihood per held-out
-        observation (nats), and a paired permutation test over the groups that were held out whole.
+        observation (nats), and a test by flipping signs of the groups that were held out whole. The column "test" says
+        what the null hypothesis is: a useless predictor is expected to lose, so that a gain of 0 is not "adds nothing".
         """
-        from psymem.cli.model_options import model_options, read_rows
+        from psymem.cli.model_options import model_options, read_rows, refuse_unconverged
         from psymem.fitting.comparison import complete_rows as completed
         from psymem.fitting.cross_validation import group_column
         from psymem.fitting.fit import fit
@@ -71,7 +78,10 @@ def register(app: typer.Typer) -> None:
             _say(f"{len(kept):,} of {len(frame):,} rows have every variable of every model.", quiet)
             frame = kept
         fits = [fit(frame, formula, reml=False, engine=engine, **options) for formula in (base, *full)]
+        refuse_unconverged(fits, force)
         tests = _likelihood_ratio(fits, correction, may_fail=bool(folds), quiet=quiet)
+        if bootstrap and tests is not None:
+            tests = _bootstrapped(tests, bootstrap, seed, jobs, quiet)
         held_out = None
         if folds:
             chances = {"permutations": permutations, "seed": seed, "n_jobs": jobs, "correction": correction}
@@ -98,6 +108,22 @@ def _likelihood_ratio(fits: list[Any], correction: str, *, may_fail: bool, quiet
             raise
         _say(f"No likelihood-ratio test: {error}", quiet)
         return None
+
+
+def _bootstrapped(tests: Comparison, simulations: int, seed: int, jobs: int, quiet: bool) -> Comparison:
+    """Add a column of bootstrap p-values, not adjusted."""
+    from dataclasses import replace
+
+    from psymem.cli.progress import counter, progress_bar
+    from psymem.fitting.followup.bootstrap import bootstrap_test
+
+    found: list[float] = [float("nan")]
+    with progress_bar(quiet, "simulations") as advance:
+        report = counter(advance, "bootstrap", simulations * len(tests.full))
+        for full in tests.full:
+            chances = {"simulations": simulations, "seed": seed, "n_jobs": jobs, "progress": report}
+            found.append(bootstrap_test(tests.base, full, **chances)["p"])  # type: ignore[arg-type]
+    return replace(tests, table=tests.table.assign(p_bootstrap=found))
 
 
 def _cross_validation(
@@ -137,6 +163,7 @@ def _show(tests: Comparison | None, held_out: CrossValidation | None, as_json: b
             "df",
             "p",
             "p_adjusted",
+            *[c for c in ("p_bootstrap",) if c in tests.table],
         ]
         show(tests.table[columns], f"\nLikelihood-ratio tests, {tests.base.n_obs:,} rows, maximum likelihood")
         for note in tests.notes:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+
+from psymem.cli.followup import Followup
+from psymem.cli.model_options import FORCE
+from psymem.cli.options import expanded, made_of
 
 if TYPE_CHECKING:
     from psymem.fitting.result import Fit
@@ -16,6 +21,7 @@ def register(app: typer.Typer) -> None:
     """Add the command to the application."""
 
     @app.command()
+    @expanded
     def fit(
         table: Path = typer.Argument(..., help="CSV or TSV file, one observation per row."),
         formula: str = typer.Option(
@@ -49,10 +55,9 @@ def register(app: typer.Typer) -> None:
             "-o",
             help="File for the coefficients: .csv (with a .json beside it), .tex, .html, or .R (the script that refits).",
         ),
-        seed: int = typer.Option(
-            1, "--seed", help="Recorded with the results; fitting draws no random numbers."
-        ),
+        asked: Followup = made_of(Followup),
         as_json: bool = typer.Option(False, "--json", help="Print everything as JSON."),
+        force: bool = FORCE,
         quiet: bool = typer.Option(False, "--quiet", "-q", help="No messages; with --out no summary either."),
     ) -> None:
         """Fit a mixed-effects model.
@@ -60,7 +65,7 @@ def register(app: typer.Typer) -> None:
         Prints the summary that lme4 users know: variance components, then estimates with Satterthwaite degrees of
         freedom, t, p and confidence intervals.
         """
-        from psymem.cli.model_options import model_options, read_rows
+        from psymem.cli.model_options import model_options, read_rows, refuse_unconverged
         from psymem.fitting.fit import fit as fit_model
 
         frame = read_rows(table, quiet)
@@ -76,10 +81,13 @@ def register(app: typer.Typer) -> None:
         for column, weights in (one for one in coded if not isinstance(one, str)):
             options["contrasts"][column] = weights
         found = fit_model(frame, formula, reml=not ml, intervals=intervals, confidence=confidence, **options)
+        refuse_unconverged([found], force)
+        more = asked.tables(found, quiet)
         if out is None or not quiet:
-            _show(found, means, adjust, as_json)
+            _show(found, means, adjust, as_json, more)
         if out is not None:
-            _save(found, out, {"input": str(table), "seed": seed}, table)
+            _save(found, out, {"input": str(table), "seed": asked.seed}, table)
+            _save_more(found, more, out, asked.diagnostics)
             if not quiet:
                 typer.echo(f"Wrote {out}.", err=True)
 
@@ -107,27 +115,48 @@ def _with_file(given: str) -> str | tuple[str, dict[str, list[float]]]:
     return column.strip(), {str(name): weights[name].astype(float).tolist() for name in weights}
 
 
-def _show(found: Fit, means: list[str], adjust: str, as_json: bool) -> None:
+def _show(found: Fit, means: list[str], adjust: str, as_json: bool, more: Mapping[str, Any]) -> None:
     """Print the summary, or everything as JSON."""
+    from psymem.cli.frames import show
+
     tables = {name: (found.marginal_means(name), found.pairwise(name, adjust=adjust)) for name in means}
     if as_json:
-        typer.echo(json.dumps(_everything(found, tables), indent=2, ensure_ascii=False, allow_nan=False))
+        whole = _everything(found, tables, more)
+        typer.echo(json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False))
         return
     typer.echo(found.summary())
     for name, (mean, pairs) in tables.items():
         typer.echo(f"\nMarginal means of {name}:\n{mean.to_string(index=False)}")
+        typer.echo("\n".join(mean.attrs["notes"]) or "No other categories and numbers.")
         typer.echo(f"\nPairwise comparisons ({adjust}):\n{pairs.to_string(index=False)}")
+        typer.echo(pairs.attrs["notes"][-1])
+    for title, table in more.values():
+        typer.echo("")
+        show(table, title)
 
 
-def _everything(found: Fit, tables: dict[str, Any]) -> Any:
+def _save_more(found: Fit, more: Mapping[str, Any], out: Path, residuals: bool) -> None:
+    """Write every further table beside the coefficients, as ``fit_anova.csv`` beside ``fit.csv``."""
+    from psymem.io.outputs import write_table
+
+    tables = {name: table for name, (_, table) in more.items()}
+    if residuals:
+        tables["residuals"] = found.residual_table()
+    for name, table in tables.items():
+        write_table(table, out.with_name(f"{out.stem}_{name}.csv"), {"formula": found.formula})
+
+
+def _everything(found: Fit, tables: dict[str, Any], more: Mapping[str, Any]) -> Any:
     from psymem.io.outputs import plain
 
     return plain(
         {
             "coefficients": found.coefficients.to_dict("records"),
             **found.as_dict(),
+            **{name: table.to_dict("records") for name, (_, table) in more.items()},
             "marginal_means": {name: mean.to_dict("records") for name, (mean, _) in tables.items()},
             "pairwise": {name: pairs.to_dict("records") for name, (_, pairs) in tables.items()},
+            "marginal_means_notes": {name: pairs.attrs["notes"] for name, (_, pairs) in tables.items()},
         }
     )
 

@@ -11,7 +11,10 @@ import typer
 if TYPE_CHECKING:
     import pandas as pd
 
-DIGITS = {"df": 1, "t": 2, "chi_square": 2, "loglik": 2, "delta_loglik": 2, "aic": 1, "bic": 1, "power": 3}
+DIGITS = {
+    "df": 1, "num_df": 0, "den_df": 1, "f": 2, "t": 2, "chi_square": 2, "loglik": 2, "delta_loglik": 2, "aic": 1,
+    "bic": 1, "power": 3,
+}  # fmt: skip
 """Decimals of columns that do not need four significant digits."""
 
 

@@ -13,6 +13,10 @@ from psymem.errors import PsymemError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from psymem.fitting.result import Fit
+
+FORCE = typer.Option(False, "--force", help="Print and write fits that did not converge.")
+
 
 def read_rows(path: Path, quiet: bool) -> pd.DataFrame:
     """Read a table, saying on standard error what was normalised."""
@@ -23,6 +27,24 @@ def read_rows(path: Path, quiet: bool) -> pd.DataFrame:
         for note in frame.attrs.get("notes", ()):
             typer.echo(note, err=True)
     return frame
+
+
+def refuse_unconverged(fits: Sequence[Fit], force: bool) -> None:
+    """Raise FitError if a fit did not converge, with what its engine says, unless the user insists.
+
+    Its estimates are where a search stopped: off by several standard errors, and nothing in the table shows it.
+    """
+    from psymem.errors import FitError
+
+    for fit in fits:
+        if fit.converged or force:
+            continue
+        notes = fit.data.notes if fit.data is not None else ()
+        said = " ".join(w for w in fit.warnings if w not in notes)
+        raise FitError(
+            f"The fit of {fit.formula} did not converge, so no table is given. {said} Simplify the random effects, rescale "
+            "predictors or choose another engine; --force shows the numbers all the same."
+        )
 
 
 def model_options(levels: Sequence[str], contrasts: Sequence[str], **others: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import typer
 
+from psymem.cli.model_options import FORCE
 from psymem.errors import PsymemError
 
 
@@ -45,6 +46,7 @@ def register(app: typer.Typer) -> None:
         ),
         out: Path | None = typer.Option(None, "--out", "-o", help="CSV file for the table."),
         as_json: bool = typer.Option(False, "--json", help="Print the table as JSON."),
+        force: bool = FORCE,
         quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress and no messages."),
     ) -> None:
         """Simulate experiments from a fitted model, with other numbers of items, subjects or model instances.
@@ -52,7 +54,7 @@ def register(app: typer.Typer) -> None:
         The estimates of the pilot are taken as the truth, unless --effect says otherwise. A significant pilot
         overestimates its effect: prefer the smallest effect that would interest you.
         """
-        from psymem.cli.model_options import model_options, numbers, read_rows
+        from psymem.cli.model_options import model_options, numbers, read_rows, refuse_unconverged
         from psymem.fitting.fit import fit
 
         designs = _designs(numbers(size, "--size", "item=60"))
@@ -60,6 +62,7 @@ def register(app: typer.Typer) -> None:
         frame = read_rows(table, quiet)
         options = model_options(levels, contrasts, where=where, family=family)
         pilot = fit(frame, formula, engine=engine, **options)
+        refuse_unconverged([pilot], force)
         for warning in () if quiet else pilot.warnings:
             typer.echo(f"Pilot: {warning}", err=True)
         settings = {

@@ -209,10 +209,21 @@ def check_same_rows(base: Fit, full: Fit) -> None:
             f"The models weight their rows differently ({base.spec.weights or 'not at all'}; "
             f"{full.spec.weights or 'not at all'}), so their likelihoods differ in kind."
         )
-    if not np.array_equal(_data(base).response, _data(full).response):
+    if not np.array_equal(_data(base).response, _data(full).response) or not _same(
+        _data(base).trials, _data(full).trials
+    ):
         raise FitError(
             f"The models have different responses, so their likelihoods differ in kind: {base.formula}; {full.formula}."
         )
+
+
+def _same(a: np.ndarray | None, b: np.ndarray | None) -> bool:
+    return (a is None and b is None) or (a is not None and b is not None and np.array_equal(a, b))
+
+
+def same_offset(base: Fit, full: Fit) -> bool:
+    """Whether both models have the same offset, or none."""
+    return _same(_data(base).offset, _data(full).offset)
 
 
 def _engine_kind(fit: Fit) -> str:
@@ -221,9 +232,13 @@ def _engine_kind(fit: Fit) -> str:
 
 def check_nested(base: Fit, full: Fit) -> None:
     """Refuse a pair in which the larger model cannot be turned into the base by dropping parameters."""
-    missing = _not_contained(_data(base), _data(full))
+    if not same_offset(base, full):
+        raise NotNestedError(
+            f"{full.formula} does not contain the base {base.formula}: their offsets differ. Give both the same offset()."
+        )
+    missing = not_contained(_data(base), _data(full))
     if missing:
-        swapped = not _not_contained(_data(full), _data(base))
+        swapped = not not_contained(_data(full), _data(base))
         advice = (
             "It is the other way round: give the smaller model as the base."
             if swapped
@@ -238,19 +253,19 @@ def check_nested(base: Fit, full: Fit) -> None:
         )
 
 
-def _not_contained(small: ModelData, large: ModelData) -> list[str]:
+def not_contained(small: ModelData, large: ModelData) -> list[str]:
     """Name the fixed columns and random effects of `small` that `large` cannot express."""
-    missing = [small.names[j] for j in _outside(small.fixed, large.fixed)]
+    missing = [small.names[j] for j in columns_outside(small.fixed, large.fixed)]
     for term in small.random:
         if not any(
-            _same_grouping(term, other) and not len(_outside(term.columns, other.columns))
+            _same_grouping(term, other) and not len(columns_outside(term.columns, other.columns))
             for other in large.random
         ):
             missing.append(f"({' + '.join(term.names)} | {term.group})")
     return missing
 
 
-def _outside(columns: np.ndarray, space: np.ndarray) -> np.ndarray:
+def columns_outside(columns: np.ndarray, space: np.ndarray) -> np.ndarray:
     """Positions of the columns that are no linear combination of those of `space`."""
     if not space.shape[1]:
         return np.arange(columns.shape[1])

@@ -2,7 +2,15 @@
 
 Whole texts (or items, or subjects) are held out together, so that a model is judged on material that it has not
 seen. Each model is fitted by maximum likelihood to the remaining rows; what counts is the log-likelihood per
-held-out observation, and whether its difference from the base is more than chance over groups.
+held-out observation, and whether its gain over the base is more than chance over groups.
+
+Which test a gain gets depends on the pair of models (column ``test``):
+
+- linear models of which the larger adds fixed effects: `SCORES`, the effects added are 0
+  (`psymem.fitting.score_flips`);
+- other nested models: `NOT_ABOVE`, one-sided by flipping the signs of the groups' gains. What was added for nothing is
+  expected to lose, so that this test is conservative;
+- models that are not nested: `EQUAL`, two-sided by flipping the signs of the groups' gains.
 """
 
 from __future__ import annotations
@@ -14,18 +22,23 @@ import numpy as np
 import pandas as pd
 
 from psymem.errors import FitError
-from psymem.fitting.comparison import check_same_rows
+from psymem.fitting.comparison import check_same_rows, not_contained, same_offset
 from psymem.fitting.formula.design import ModelData
+from psymem.fitting.formula.missing import missing_text
 from psymem.fitting.held_out import log_likelihood, training_rows
 from psymem.fitting.multiplicity import adjust
+from psymem.fitting.permutation import permutation_share, sign_patterns
 from psymem.fitting.result import Fit
+from psymem.fitting.score_flips import can_flip_scores, flipped_scores_p
 from psymem.fitting.spec import FitSpec
 from psymem.fitting.threads import run_engine
 from psymem.parallel import in_processes
 from psymem.tables import require_columns
 
-MOST_EXACT_GROUPS = 12
-"""Up to this many groups the permutation test goes through every sign flip instead of drawing some."""
+SCORES = "added effects are 0 (signs of group scores)"
+NOT_ABOVE = "gain is not above 0 (signs of group gains)"
+EQUAL = "gain is 0 (signs of group gains)"
+"""Null hypotheses, as the column ``test`` names them."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +48,9 @@ class CrossValidation:
     Parameters
     ----------
     table
-        One row per model: model, formula, held_out_loglik_per_obs, delta_per_obs (against the base), groups_better
-        (share of groups in which it beats the base), p (paired permutation test over groups, two-sided),
-        p_adjusted. Nats.
+        One row per model: model, formula, held_out_loglik_per_obs, held_out_gain_per_obs (over the base),
+        groups_better (share of groups in which it beats the base), test (the null hypothesis and what is flipped, see
+        the module), p, p_adjusted. Nats per observation.
     observations
         One row per observation: group, fold and each model's held-out log-likelihood; index as in the table given.
     folds, group_by, permutations, seed
@@ -80,7 +93,7 @@ def cross_validate(
     folds
         Number of folds K.
     permutations
-        Number of random sign flips of the group differences.
+        Number of random sign flips of the groups.
     seed
         Seed of the folds and of the permutations.
     n_jobs
@@ -109,14 +122,15 @@ def cross_validate(
     observations = pd.DataFrame({"group": group.to_numpy(), "fold": fold}, index=rows)
     for name, values in zip(_names(models), _held_out(models, fold, folds, n_jobs, progress), strict=True):
         observations[name] = values
-    table = _table(models, observations, permutations, seed, correction)
+    table = _table(models, observations, permutations, seed)
+    table = table.assign(p_adjusted=adjust(table.p, correction))
     return CrossValidation(table, observations, folds, str(groups.name), permutations, seed)
 
 
 def group_column(frame: pd.DataFrame, name: str) -> pd.Series:
     """Return the column that groups are held out by, or say that it is not there."""
     require_columns(frame, [name])
-    return frame[name]
+    return missing_text(frame[name])
 
 
 def _check_groups(group: pd.Series, name: object, folds: int) -> None:
@@ -175,48 +189,54 @@ def _names(models: Sequence[Fit]) -> list[str]:
     return ["base", *(f"full {i}" if len(models) > 2 else "full" for i in range(1, len(models)))]
 
 
-def _table(
-    models: Sequence[Fit], observations: pd.DataFrame, permutations: int, seed: int, correction: str
-) -> pd.DataFrame:
+def _table(models: Sequence[Fit], observations: pd.DataFrame, permutations: int, seed: int) -> pd.DataFrame:
     rows = []
     for name, fit in zip(_names(models), models, strict=True):
-        difference = (
-            (observations[name] - observations["base"])
-            .groupby(observations["group"], sort=True)
-            .sum()
-            .to_numpy()
-        )
-        tested = name != "base"
-        rows.append(
-            {
-                "model": name,
-                "formula": fit.formula,
-                "held_out_loglik_per_obs": observations[name].mean(),
-                "delta_per_obs": difference.sum() / len(observations) if tested else np.nan,
-                "groups_better": (difference > 0).mean() if tested else np.nan,
-                "p": permutation_p(difference, permutations, seed) if tested else np.nan,
-            }
-        )
-    table = pd.DataFrame(rows)
-    return table.assign(p_adjusted=adjust(table.p, correction))
+        row = {
+            "model": name,
+            "formula": fit.formula,
+            "held_out_loglik_per_obs": observations[name].mean(),
+            "held_out_gain_per_obs": np.nan,
+            "groups_better": np.nan,
+            "test": "",
+            "p": np.nan,
+        }
+        if name != "base":
+            gain = (observations[name] - observations["base"]).groupby(observations["group"], sort=True).sum()
+            row["held_out_gain_per_obs"] = gain.sum() / len(observations)
+            row["groups_better"] = (gain > 0).mean()
+            row["test"] = kind = _test_of(models[0], fit)
+            if kind == SCORES:
+                own = observations["group"].to_numpy(), observations["fold"].to_numpy()
+                row["p"] = flipped_scores_p(models[0], fit, *own, permutations=permutations, seed=seed)
+            else:
+                row["p"] = permutation_p(gain.to_numpy(), permutations, seed, one_sided=kind == NOT_ABOVE)
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
-def permutation_p(difference: np.ndarray, permutations: int, seed: int) -> float:
-    """Two-sided p of a paired permutation test of the sum of the differences.
+def _test_of(base: Fit, full: Fit) -> str:
+    """Return the test that fits a pair of models."""
+    assert base.data is not None
+    assert full.data is not None
+    if can_flip_scores(base, full):
+        return SCORES
+    nested = same_offset(base, full) and not not_contained(base.data, full.data)
+    return NOT_ABOVE if nested else EQUAL
+
+
+def permutation_p(difference: np.ndarray, permutations: int, seed: int, *, one_sided: bool = False) -> float:
+    """Return p of a paired permutation test of the sum of the differences, two-sided or for a sum above 0.
 
     Under the null hypothesis each group's difference is as likely to have the other sign. With at most
-    :data:`MOST_EXACT_GROUPS` groups every pattern of signs is tried and p is exact; else random ones are drawn and p is
-    (1 + number at least as large) / (1 + permutations), which is never 0.
+    `psymem.fitting.permutation.MOST_EXACT_GROUPS` groups every pattern of signs is tried and p is exact; else random
+    ones are drawn and p is (1 + number at least as large) / (1 + permutations), which is never 0.
     """
-    observed = abs(difference.sum())
+    size = (lambda sums: sums) if one_sided else np.abs
+    observed = size(difference.sum())
     slack = 1e-12 * np.abs(difference).sum()
-    n = len(difference)
-    if n <= MOST_EXACT_GROUPS:
-        signs = 1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
-        return float((np.abs(signs @ difference) >= observed - slack).mean())
-    rng = np.random.default_rng([seed, 1])
-    larger = 0
-    for start in range(0, permutations, 1000):
-        signs = 1 - 2 * rng.integers(0, 2, size=(min(1000, permutations - start), n))
-        larger += int((np.abs(signs @ difference) >= observed - slack).sum())
-    return (1 + larger) / (1 + permutations)
+    larger = total = 0
+    for signs in sign_patterns(len(difference), permutations, seed):
+        larger += int((size(signs @ difference) >= observed - slack).sum())
+        total += len(signs)
+    return permutation_share(larger, total, len(difference))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -101,10 +102,12 @@ def fit_spec(frame: pd.DataFrame, spec: FitSpec) -> Fit:
     ``statsmodels``; the fit says which engine ran.
     """
     from psymem.fitting.formula.design import build
+    from psymem.fitting.formula.identification import unidentified
 
     ENGINES.load(spec.engine)  # a wrong name is refused before the table is read
     with one_thread():
         data = build(frame, spec)
+        data = replace(data, notes=(*data.notes, *unidentified(data.random)))
     if spec.engine == "profiled" and spec.family != "gaussian":
         spec = spec.changed(engine="lme4" if data.random else "statsmodels")
     return run_engine(spec, data)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from psymem.errors import EngineError
-from psymem.fitting.formula.design import ModelData
+from psymem.fitting.formula.design import ModelData, RandomTerm
 from psymem.fitting.spec import FitSpec
 
 VARIANCE_COLUMNS = ("group", "term", "with_term", "variance", "sd", "correlation")
@@ -175,3 +175,15 @@ class Fitted:
                 f"The engine {self.engine!r} gives no {name.replace('_', ' ')}; engine 'profiled' does."
             )
         return method
+
+
+def block_covariance(term: RandomTerm, variances: pd.DataFrame) -> np.ndarray:
+    """Covariance matrix of the random effects of one bar, from Fit.variance_components."""
+    position = {name: k for k, name in enumerate(term.names)}
+    matrix = np.zeros((len(position), len(position)))
+    own = variances[(variances["group"] == term.group) & variances["term"].isin(position)]
+    for name, with_name, value in zip(own["term"], own["with_term"], own["variance"], strict=True):
+        other = with_name if isinstance(with_name, str) and with_name else name
+        if other in position:
+            matrix[position[name], position[other]] = matrix[position[other], position[name]] = value
+    return matrix

@@ -15,6 +15,7 @@ import pandas as pd
 from scipy import special, stats
 
 from psymem.errors import FitError
+from psymem.fitting.fitted import block_covariance
 from psymem.fitting.formula.design import ModelData, RandomTerm
 from psymem.fitting.result import Fit
 
@@ -52,6 +53,8 @@ def training_rows(data: ModelData, rows: np.ndarray) -> ModelData:
         fixed=fixed,
         random=tuple(_reduced(term, rows) for term in data.random),
         weights=None if data.weights is None else data.weights[rows],
+        offset=None if data.offset is None else data.offset[rows],
+        trials=None if data.trials is None else data.trials[rows],
     )
 
 
@@ -80,6 +83,7 @@ def log_likelihood(fit: Fit, data: ModelData, rows: np.ndarray) -> np.ndarray:
     """
     coefficients = fit.coefficients.set_index("term").estimate
     mean = data.fixed[rows] @ coefficients.loc[list(data.names)].to_numpy()
+    mean += 0.0 if data.offset is None else data.offset[rows]
     variance = np.zeros(len(rows))
     modes = fit.random_effects if data.random else pd.DataFrame()
     for term in data.random:
@@ -89,7 +93,8 @@ def log_likelihood(fit: Fit, data: ModelData, rows: np.ndarray) -> np.ndarray:
     if fit.spec.family == "gaussian":
         residual = _residual_variance(fit) / (1.0 if data.weights is None else data.weights[rows])
         return stats.norm.logpdf(response, mean, np.sqrt(variance + residual))
-    return _integrated(response, mean, np.sqrt(variance), fit.spec.family)
+    trials = 1.0 if data.trials is None else data.trials[rows][:, None]
+    return _integrated(response, mean, np.sqrt(variance), fit.spec.family, trials)
 
 
 def _residual_variance(fit: Fit) -> float:
@@ -118,24 +123,16 @@ def _contribution(
     return mean, variance
 
 
-def block_covariance(term: RandomTerm, variances: pd.DataFrame) -> np.ndarray:
-    """Covariance matrix of the random effects of one bar, from Fit.variance_components."""
-    position = {name: k for k, name in enumerate(term.names)}
-    matrix = np.zeros((len(position), len(position)))
-    own = variances[(variances["group"] == term.group) & variances["term"].isin(position)]
-    for name, with_name, value in zip(own["term"], own["with_term"], own["variance"], strict=True):
-        other = with_name if isinstance(with_name, str) and with_name else name
-        if other in position:
-            matrix[position[name], position[other]] = matrix[position[other], position[name]] = value
-    return matrix
-
-
-def _integrated(response: np.ndarray, mean: np.ndarray, sd: np.ndarray, family: str) -> np.ndarray:
-    """Log of the Bernoulli or Poisson probability, averaged over the normal distribution of the linear predictor."""
+def _integrated(
+    response: np.ndarray, mean: np.ndarray, sd: np.ndarray, family: str, trials: np.ndarray | float = 1.0
+) -> np.ndarray:
+    """Log of the binomial or Poisson probability, averaged over the normal distribution of the linear predictor."""
     linear = mean[:, None] + sd[:, None] * NODES[None, :]  # rows x nodes
     y = response[:, None]
     if family == "binomial":
-        logp = y * special.log_expit(linear) + (1 - y) * special.log_expit(-linear)
+        k = np.round(y * trials)
+        ways = special.gammaln(trials + 1) - special.gammaln(k + 1) - special.gammaln(trials - k + 1)
+        logp = ways + k * special.log_expit(linear) + (trials - k) * special.log_expit(-linear)
     else:
         logp = y * linear - np.exp(linear) - special.gammaln(y + 1)
     return special.logsumexp(logp, b=WEIGHTS / WEIGHTS.sum(), axis=1)

@@ -42,12 +42,17 @@ def marginal_means(
     Returns
     -------
     pandas.DataFrame
-        Columns of `by`, then estimate, se, df, ci_low, ci_high.
+        Columns of `by`, then estimate, se, df, ci_low, ci_high; ``attrs["notes"]`` says over which other categories the
+        means are averaged, where numbers are held, and on which scale they are.
     """
     factors = _factors(fit, by)
     grid, weights = _means_weights(fit, factors, at or {})
-    table = linear_estimates(fit, weights)
-    return pd.concat([grid, table[["estimate", "se", "df", "ci_low", "ci_high"]]], axis=1)
+    table, shift = linear_estimates(fit, weights), _mean_offset(fit)
+    for name in ("estimate", "ci_low", "ci_high"):
+        table[name] += shift
+    found = pd.concat([grid, table[["estimate", "se", "df", "ci_low", "ci_high"]]], axis=1)
+    found.attrs["notes"] = _notes(fit, factors, at or {})
+    return found
 
 
 def pairwise(
@@ -65,11 +70,13 @@ def pairwise(
     Returns
     -------
     pandas.DataFrame
-        contrast ("none - double"), estimate, se, df, t, p, ci_low, ci_high.
+        contrast ("none - double"), estimate, se, df, t, p, ci_low, ci_high; ``attrs["notes"]`` as for
+        :func:`marginal_means`, and how p was adjusted.
     """
     if adjust not in ADJUSTMENTS:
         raise UnknownNameError("adjustment", adjust, ADJUSTMENTS)
-    grid, weights = _means_weights(fit, _factors(fit, by), at or {})
+    factors = _factors(fit, by)
+    grid, weights = _means_weights(fit, factors, at or {})
     labels = grid.astype(str).agg(" ".join, axis=1).tolist()
     if len(labels) < 2:
         raise FitError(f"There is one marginal mean only ({labels[0]}); nothing can be compared.")
@@ -77,7 +84,45 @@ def pairwise(
     table = linear_estimates(fit, np.asarray([weights[i] - weights[j] for i, j in pairs]))
     table["p"] = adjusted(table, len(labels), adjust)
     table.insert(0, "contrast", [f"{labels[i]} - {labels[j]}" for i, j in pairs])
+    table.attrs["notes"] = [*_notes(fit, factors, at or {}), _adjustment(adjust, len(labels), len(pairs))]
     return table
+
+
+def _adjustment(adjust: str, means: int, tests: int) -> str:
+    """Say for how many comparisons p was adjusted."""
+    if adjust == "none" or tests == 1:
+        return "p-values are not adjusted."
+    if adjust == "tukey":
+        return f"p-values are adjusted by Tukey's method for comparing {means} means; intervals are not adjusted."
+    return f"p-values are adjusted ({adjust}) for {tests} tests; intervals are not adjusted."
+
+
+def _notes(fit: Fitted, by: Sequence[str], at: Mapping[str, float]) -> list[str]:
+    """Say what the means are averaged over, where numbers are held, and on which scale the means are."""
+    assert fit.data is not None
+    others, numbers = [], []
+    for name in _needed(fit.data):
+        if name in fit.levels and name not in by:
+            others.append(name)
+        elif name not in fit.levels:
+            value = at.get(name, float(fit.data.columns.variables[name].matrix.mean()))  # type: ignore[union-attr]
+            numbers.append(f"{name} = {value:.4g}")
+    said = []
+    if others:
+        said.append(f"Averaged over the levels of {', '.join(others)}, each with the same weight.")
+    if numbers:
+        said.append(f"Numbers are held at {', '.join(numbers)}.")
+    if fit.data.offset is not None:
+        said.append(f"The offset is held at its mean, {_mean_offset(fit):.4g}.")
+    scale = {"binomial": "the logit (log-odds) scale", "poisson": "the log scale"}.get(fit.spec.family)
+    if scale is None and fit.data.parsed.response.kind != "name":
+        scale = f"the scale of {fit.data.response_name}"
+    return [*said, f"Results are on {scale}."] if scale else said
+
+
+def _needed(data: ModelData) -> list[str]:
+    """Columns of the fixed part."""
+    return list(dict.fromkeys(n for node in data.parsed.fixed.factors for n in names(node)))
 
 
 def contrast(fit: Fitted, weights: Mapping[str, float] | Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
@@ -107,6 +152,12 @@ def contrast(fit: Fitted, weights: Mapping[str, float] | Mapping[str, Mapping[st
     table = linear_estimates(fit, matrix)
     table.insert(0, "contrast", list(named))
     return table
+
+
+def _mean_offset(fit: Fitted) -> float:
+    """Mean of the offset over the rows, which emmeans adds to every mean."""
+    assert fit.data is not None
+    return 0.0 if fit.data.offset is None else float(fit.data.offset.mean())
 
 
 def linear_estimates(fit: Fitted, weights: np.ndarray) -> pd.DataFrame:
@@ -170,7 +221,7 @@ def _means_weights(fit: Fitted, by: list[str], at: Mapping[str, float]) -> tuple
             f"Marginal means need every effect, but {', '.join(data.dropped_columns)} could not be estimated. "
             "Simplify the formula."
         )
-    needed = list(dict.fromkeys(n for factor in data.parsed.fixed.factors for n in names(factor)))
+    needed = _needed(data)
     others = [name for name in needed if name in fit.levels and name not in by]
     sizes = [len(fit.levels[name]) for name in [*by, *others]]
     if np.prod(sizes, dtype=float) > WIDEST_GRID:
@@ -180,7 +231,8 @@ def _means_weights(fit: Fitted, by: list[str], at: Mapping[str, float]) -> tuple
     matrix = _grid_matrix(data, needed, [*by, *others], sizes, at)
     n_by = int(np.prod(sizes[: len(by)]))
     combinations_ = list(product(*(fit.levels[name] for name in by)))
-    return pd.DataFrame(combinations_, columns=by), matrix.reshape(n_by, -1, matrix.shape[1]).mean(axis=1)
+    weights = matrix.reshape(n_by, -1, matrix.shape[1]).mean(axis=1)
+    return pd.DataFrame(combinations_, columns=by), weights
 
 
 def _grid_matrix(
@@ -199,7 +251,6 @@ def _grid_matrix(
             values[name] = Factor(codes[factors.index(name)].astype(np.int32), fitted.levels)
         else:
             values[name] = Numbers(np.full((n, 1), at.get(name, float(fitted.matrix.mean()))))
-    matrix, _, _ = model_matrix(
-        data.parsed.fixed, Columns(values, np.arange(n) + 1, data.columns.memory), data.codings
-    )
+    columns = Columns(values, np.arange(n) + 1, data.columns.memory)
+    matrix, _, _ = model_matrix(data.parsed.fixed, columns, data.codings)
     return matrix

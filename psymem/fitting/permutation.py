@@ -1,15 +1,18 @@
-"""Interval of a mean difference by turning the paired permutation test around.
+"""Signs of whole groups flipped at random, and the interval of a mean difference that follows.
 
-The test of `psymem.fitting.cross_validation` flips the signs of whole groups. The 95% interval holds every value d
-for which the differences minus d would not be called different from 0 at p < .05 (Good, 2005, section 3.2).
+The 95% interval holds every value d for which the groups' differences minus d would not be called different from 0 at
+p < .05 when their signs are flipped (Good, 2005, section 3.2).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from psymem.fitting.cross_validation import MOST_EXACT_GROUPS
-
+MOST_EXACT_GROUPS = 12
+"""Up to this many groups every pattern of signs is tried instead of random ones."""
+CHUNK = 1000
 STEPS = 60
 """Halvings of the search for each end."""
 
@@ -54,21 +57,31 @@ def permutation_interval(
     return _end(p, centre, -spread, 1 - level), _end(p, centre, spread, 1 - level)
 
 
+def sign_patterns(groups: int, permutations: int, seed: int) -> Iterator[np.ndarray]:
+    """Yield patterns of 1 and -1 (m x groups), all of them for few groups, else `permutations` random ones."""
+    if groups <= MOST_EXACT_GROUPS:
+        yield 1 - 2 * ((np.arange(2**groups)[:, None] >> np.arange(groups)) & 1)
+        return
+    rng = np.random.default_rng([seed, 1])
+    for start in range(0, permutations, CHUNK):
+        yield 1 - 2 * rng.integers(0, 2, size=(min(CHUNK, permutations - start), groups))
+
+
+def permutation_share(larger: int, total: int, groups: int) -> float:
+    """Return p: the share of all patterns, or of random ones and the one observed."""
+    return larger / total if groups <= MOST_EXACT_GROUPS else (1 + larger) / (1 + total)
+
+
 def _flips(
     difference: np.ndarray, sizes: np.ndarray, permutations: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Sums of sign-flipped differences and sizes, and how much a random test adds to its count (1, else 0)."""
     n = len(difference)
-    if n <= MOST_EXACT_GROUPS:
-        signs = 1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
-        return signs @ difference, signs @ sizes, 0
-    rng = np.random.default_rng([seed, 1])
     sums, weights = [], []
-    for start in range(0, permutations, 1000):
-        signs = 1 - 2 * rng.integers(0, 2, size=(min(1000, permutations - start), n))
+    for signs in sign_patterns(n, permutations, seed):
         sums.append(signs @ difference)
         weights.append(signs @ sizes)
-    return np.concatenate(sums), np.concatenate(weights), 1
+    return np.concatenate(sums), np.concatenate(weights), int(n > MOST_EXACT_GROUPS)
 
 
 def _end(p: object, centre: float, step: float, alpha: float) -> float:

@@ -99,7 +99,11 @@ def to_r(fit: Fitted, table: str) -> str:
         "library(lmerTest)",
         "",
     ]
-    lines.append(f'd <- read.csv({json.dumps(table)}, na.strings = c("NA", ""), check.names = FALSE)')
+    if any(node.kind == "call" and node.value == "ns" for node in parse(spec.formula).walk()):
+        lines.insert(3, "library(splines)")
+    lines.append(
+        f'd <- read.csv({json.dumps(table)}, na.strings = c("NA", ""), check.names = FALSE, strip.white = TRUE)'
+    )
     if spec.where:
         lines.append(f"d <- subset(d, {r_condition(spec.where)})")
     for column, levels in fit.levels.items():

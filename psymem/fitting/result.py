@@ -10,6 +10,7 @@ import pandas as pd
 
 from psymem.fitting import marginal, reports, summary
 from psymem.fitting.fitted import VARIANCE_COLUMNS, Fitted
+from psymem.fitting.followup import anova, diagnostics, r_squared
 
 __all__ = ["VARIANCE_COLUMNS", "Fit"]
 
@@ -55,3 +56,24 @@ class Fit(Fitted):
     def contrast(self, weights: Mapping[str, Any]) -> pd.DataFrame:
         """Linear combinations of fixed effects; see :func:`psymem.fitting.marginal.contrast`."""
         return marginal.contrast(self, weights)
+
+    def anova(self, *, kind: str = "III", ddf: str = "satterthwaite") -> pd.DataFrame:
+        """Tests of whole terms; see :func:`psymem.fitting.followup.anova.anova`."""
+        return anova.anova(self, kind=kind, ddf=ddf)
+
+    @property
+    def ranef(self) -> pd.DataFrame:
+        """Conditional modes of the random effects, as R's ranef(); the same as ``random_effects``."""
+        return self.random_effects
+
+    def r_squared(self) -> dict[str, float]:
+        """Marginal and conditional R2; see :func:`psymem.fitting.followup.r_squared.r_squared`."""
+        return r_squared.r_squared(self)
+
+    def diagnostics(self) -> pd.DataFrame:
+        """Checks of residuals and random effects; see :func:`psymem.fitting.followup.diagnostics.diagnostics`."""
+        return diagnostics.diagnostics(self)
+
+    def residual_table(self) -> pd.DataFrame:
+        """Residuals of every row; see :func:`psymem.fitting.followup.diagnostics.residual_table`."""
+        return diagnostics.residual_table(self)

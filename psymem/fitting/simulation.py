@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from psymem.errors import FitError, UnknownNameError
+from psymem.fitting.fitted import block_covariance
 from psymem.fitting.formula.design import ModelData, RandomTerm
-from psymem.fitting.held_out import block_covariance
 from psymem.fitting.result import Fit
 from psymem.fitting.spec import FitSpec
 
@@ -114,8 +114,12 @@ def simulate_response(truth: Truth, data: ModelData, rng: np.random.Generator) -
     linear = data.fixed @ truth.coefficients.loc[list(data.names)].to_numpy()
     for term in data.random:
         linear = linear + _random_part(term, block_covariance(term, truth.variance_components), rng)
+    if data.offset is not None:
+        linear = linear + data.offset
     if truth.spec.family == "gaussian":
         return linear + rng.normal(0.0, truth.sigma, len(linear))
+    if data.trials is not None:
+        return rng.binomial(data.trials.astype(int), 1 / (1 + np.exp(-linear))) / data.trials
     if truth.spec.family == "binomial":
         return (rng.random(len(linear)) < 1 / (1 + np.exp(-linear))).astype(float)
     return rng.poisson(np.exp(linear)).astype(float)

@@ -21,11 +21,16 @@ if TYPE_CHECKING:
 
 def run_engine(spec: FitSpec, data: ModelData) -> Fit:
     """Fit matrices that exist already with the engine that `spec` names."""
+    from psymem.fitting.separation import with_separation
+
     engine = ENGINES.load(spec.engine)
     with one_thread():
+        if data.offset is not None and spec.family == "gaussian":
+            from psymem.fitting.formula.weights import with_offset, without_offset
+
+            return with_offset(run_engine(spec, without_offset(data)), data)
         if data.weights is None:
-            fitted: Fit = engine(spec, data)
-            return fitted
+            return with_separation(engine(spec, data))
         from psymem.fitting.formula.weights import unweighted_fit, weighted
 
         return unweighted_fit(engine(spec, weighted(spec, data)), data)

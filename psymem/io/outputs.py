@@ -82,6 +82,11 @@ def write_table(frame: pd.DataFrame, path: Path, provenance: Mapping[str, Any]) 
     write_json(
         path.with_suffix(".json"), {**base_provenance(), **provenance, "table": path.name, "rows": len(frame)}
     )
+    return write_csv(frame, path)
+
+
+def write_csv(frame: pd.DataFrame, path: Path) -> Path:
+    """Write `frame` as UTF-8 CSV, missing values as NA."""
     return write_atomically(path, lambda p: frame.to_csv(p, index=False, na_rep="NA", lineterminator="\n"))
 
 

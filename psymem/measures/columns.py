@@ -65,7 +65,9 @@ def describe(column: str) -> Column | None:
 
 def has_counterpart(column: str) -> bool:
     """Whether people's responses have a counterpart to this measure, so that attraction is a negative effect on it."""
-    known = describe(column)
+    known = describe(
+        re.sub("_nats$", "_bits", re.sub(r"_head_\d+_\d+$", "", column))
+    )  # names of released scores
     return known is not None and known.attraction != ""
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -22,7 +23,9 @@ from psymem.errors import ModelError
 from psymem.models.cbr_rnn import CueBasedRNN
 
 
-def hidden_states(model: CueBasedRNN, tokens: Tensor, compute: torch.dtype = torch.float32) -> Tensor:
+def hidden_states(
+    model: CueBasedRNN, tokens: Tensor, compute: torch.dtype = torch.float32, *, sparse: bool = False
+) -> Tensor:
     """Return h_i for every input, (T, B, d) in `compute` precision, with gradients to all weights.
 
     Parameters
@@ -33,6 +36,9 @@ def hidden_states(model: CueBasedRNN, tokens: Tensor, compute: torch.dtype = tor
         (B, T) ids; the first of each row is BOS.
     compute
         Precision of the products and the stored activations (bfloat16 where the processor has it).
+    sparse
+        Whether the embedding's gradient is to be rows alone. Where the output layer shares the embedding's weights and
+        gives the whole matrix, they are added to that and there is no second one.
 
     Raises
     ------
@@ -45,7 +51,7 @@ def hidden_states(model: CueBasedRNN, tokens: Tensor, compute: torch.dtype = tor
     if not bool((tokens[:, 0] == settings.bos_id).all()):
         raise ModelError("The training recurrence needs BOS as first input of every sentence.")
     rate = settings.dropout if model.training else 0.0
-    embedded = torch.nn.functional.embedding(tokens.T, model.embedding.weight)  # (T, B, d)
+    embedded = torch.nn.functional.embedding(tokens.T, model.embedding.weight, sparse=sparse)  # (T, B, d)
     blocks = [
         p
         for linear, norm in (
@@ -67,6 +73,16 @@ def _norm_tanh(
     return (y if mask is None else y * mask), y, mean, rstd
 
 
+def _dropout(mask: Tensor, rate: float) -> Tensor:
+    """Fill a mask with 1 / (1 - rate) where a unit stays and 0 where it does not, by 16 random bits a unit."""
+    if mask.device.type != "cpu":
+        return mask.bernoulli_(1 - rate).div_(1 - rate)
+    seed = int(torch.randint(1 << 62, ()))  # the state of torch's generator decides, as for every other draw
+    bits = np.random.SFC64(seed).random_raw(-(-mask.numel() // 4)).view(np.uint16)[: mask.numel()]
+    stays = torch.from_numpy(bits < round((1 - rate) * 65_536))
+    return mask.copy_(stays.view(mask.shape)).div_(1 - rate)
+
+
 class _Recurrence(torch.autograd.Function):
     """Forward and backward of the recurrence; see the module docstring."""
 
@@ -83,7 +99,7 @@ class _Recurrence(torch.autograd.Function):
         from_retrieval = wz[:, d : 3 * d].contiguous()  # (4d, 2d)
         hoisted = torch.addmm(torch.cat([bq, bz]), e.view(-1, d), from_embedding.T).view(t_max, b, 5 * d)
         new = lambda *shape: torch.empty(*shape, dtype=compute, device=e.device)  # noqa: E731
-        masks = None if rate == 0.0 else new(t_max, b, 8 * d).bernoulli_(1 - rate).div_(1 - rate)
+        masks = None if rate == 0.0 else _dropout(new(t_max, b, 8 * d), rate)
         pre_q, pre_z, pre_f = new(t_max, b, d), new(t_max, b, 4 * d), new(t_max, b, 3 * d)
         y_q, y_z, y_f = new(t_max, b, d), new(t_max, b, 4 * d), new(t_max, b, 3 * d)
         qa = new(t_max, b, 2 * d)  # [q_i; a_i], after dropout

@@ -8,19 +8,17 @@ name that is not in the table ends the reading. Weights are read from the archiv
 
 from __future__ import annotations
 
-import io
 import math
-import pickle
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
 
 from psymem.errors import CheckpointError
+from psymem.models.pickle_reader import LARGEST, Maker, PickleError, StandIn, read
 
 MODULES = {
     "Embedding": "torch.nn.modules.sparse",
@@ -38,40 +36,39 @@ STORAGES = {
     "HalfStorage": torch.float16,
     "BFloat16Storage": torch.bfloat16,
 }
-LARGEST_PICKLE = 1 << 22
-"""Bytes; that of a published model has about 5,000."""
+LONGEST_SHAPE = 4
+"""Axes of a weight."""
+MOST_RECORDS = 10_000
+"""Entries of the zip file's directory; a published model has about 30."""
 LEGACY = b"\x80\x02\x8a\nl\xfc\x9cF\xf9"
 """How files of torch.save before version 1.6 begin."""
 
 
-class PickledModule:
+class PickledModule(StandIn):
     """A module of the file: the name of its class and what it held.
 
     Attributes
     ----------
     kind
         Full name of the class in the file.
-    state
-        The module's attributes by name, ``_parameters`` and ``_modules`` among them.
     """
 
     kind: ClassVar[str] = ""
-    state: Mapping[str, Any] = MappingProxyType({})
 
-    def __setstate__(self, state: Any) -> None:
-        """Keep the state; nothing is done with it."""
-        if isinstance(state, dict):
-            self.state = state
+    @property
+    def attributes(self) -> Mapping[str, Any]:
+        """The module's attributes by name, ``_parameters`` and ``_modules`` among them."""
+        return self.state if isinstance(self.state, dict) else {}
 
     def child(self, name: str) -> PickledModule | None:
         """Return a sub-module, or None if there is none of this name."""
-        modules = self.state.get("_modules")
+        modules = self.attributes.get("_modules")
         found = modules.get(name) if isinstance(modules, dict) else None
         return found if isinstance(found, PickledModule) else None
 
     def weight(self, name: str) -> PickledTensor | None:
         """Return a parameter of this module itself, or None if there is none of this name."""
-        parameters = self.state.get("_parameters")
+        parameters = self.attributes.get("_parameters")
         found = parameters.get(name) if isinstance(parameters, dict) else None
         return found if isinstance(found, PickledTensor) else None
 
@@ -91,15 +88,6 @@ class PickledTensor(NamedTuple):
     offset: Any
     shape: Any
     stride: Any
-
-
-class _Maker(NamedTuple):
-    """A function for the pickle to call; immutable, unlike a plain function."""
-
-    make: Callable[..., Any]
-
-    def __call__(self, *arguments: Any) -> Any:
-        return self.make(*arguments)
 
 
 class PickledFile:
@@ -140,17 +128,24 @@ class PickledFile:
             If the description does not fit the record it points to.
         """
         storage, offset, shape, stride = described
-        if not isinstance(storage, PickledStorage) or storage.kind not in STORAGES:
+        if not isinstance(storage, PickledStorage) or not (
+            isinstance(storage.kind, str) and storage.kind in STORAGES
+        ):
             raise self._damaged("a weight is stored as something else than floating-point numbers")
         dtype = STORAGES[storage.kind]
-        record = self._records.get(f"{self._data}{storage.key}", b"")
+        key = storage.key if isinstance(storage.key, str) else ""
+        record = self._records.get(f"{self._data}{key}", b"")
         if not _whole(storage.size) or len(record) != storage.size * dtype.itemsize:
-            raise self._damaged(f"the weights {storage.key} have {len(record)} bytes, not the size announced")
+            raise self._damaged(f"the weights {key[:40]} have {len(record)} bytes, not the size announced")
         if not (_all_whole(shape) and _all_whole(stride) and _whole(offset) and len(shape) == len(stride)):
             raise self._damaged("the shape of a weight is not a list of whole numbers")
         last = offset + sum((n - 1) * step for n, step in zip(shape, stride, strict=True))
         if 0 in shape or last >= storage.size or math.prod(shape) > storage.size:
             raise self._damaged(f"a weight of shape {tuple(shape)} does not fit its numbers")
+        if _overlaps(shape, stride):
+            raise self._damaged(
+                f"a weight of shape {tuple(shape)} with strides {tuple(stride)} uses the same numbers more than once"
+            )
         numbers = torch.frombuffer(bytearray(record), dtype=dtype)
         return numbers.as_strided(tuple(shape), tuple(stride), offset).float().contiguous()
 
@@ -161,69 +156,56 @@ class PickledFile:
         return found[0].removesuffix("data.pkl")
 
     def _unpickle(self, pickled: bytes) -> Any:
-        if len(pickled) > LARGEST_PICKLE:
+        if len(pickled) > LARGEST:
             raise self._damaged(
                 f"its list of contents has {len(pickled):,} bytes, far too many for a CBR-RNN"
             )
+        known = _stand_ins()
+
+        def find(name: str) -> Any:
+            found = known.get(name.replace("__builtin__.", "builtins."))  # as Python 2 called it
+            if found is None:
+                raise CheckpointError(
+                    f"{self.path} names {name.replace('__builtin__.', 'builtins.')}, which is no part of a published "
+                    "CBR-RNN. Nothing of the file was run or built. Do not open it with torch.load unless you trust "
+                    "whoever made it."
+                )
+            return found
+
         try:
-            return _Reader(pickled, self.path).load()
-        except CheckpointError:
-            raise
-        except (Exception, MemoryError) as error:  # a pickle can be wrong in any way
-            raise self._damaged(f"its list of contents cannot be read, {type(error).__name__}") from error
+            return read(pickled, find, _storage)
+        except PickleError as error:
+            raise self._damaged(f"its list of contents cannot be read, {error}") from error
 
     def _damaged(self, what: str) -> CheckpointError:
         return CheckpointError(f"{self.path} is damaged ({what}). Copy or download it again.")
 
 
-class _Reader(pickle.Unpickler):
-    """An unpickler that knows stand-ins only; they are made anew for each file."""
-
-    def __init__(self, pickled: bytes, path: Path) -> None:
-        super().__init__(io.BytesIO(pickled))
-        self._path = path
-        self._known = _stand_ins()
-
-    def find_class(self, module: str, name: str) -> Any:
-        """Return the stand-in for a name; refuse all others."""
-        full_name = f"{module}.{name}".replace("__builtin__.", "builtins.")  # as Python 2 called it
-        found = self._known.get(full_name)
-        if found is None:
-            raise CheckpointError(
-                f"{self._path} names {full_name}, which is no part of a published CBR-RNN. Nothing of the "
-                "file was run or built. Do not open it with torch.load unless you trust whoever made it."
-            )
-        return found
-
-    def persistent_load(self, pid: Any) -> PickledStorage:
-        """Return the description of a storage: ("storage", class, key, device, size)."""
-        if not isinstance(pid, tuple) or len(pid) != 5 or pid[0] != "storage":
-            raise pickle.UnpicklingError("unknown kind of reference")
-        return PickledStorage(pid[2], pid[1], pid[4])
+def _storage(reference: Any) -> PickledStorage:
+    """Return the description of a storage: ("storage", class, key, device, size)."""
+    if not isinstance(reference, tuple) or len(reference) != 5:
+        raise TypeError
+    return PickledStorage(reference[2], reference[1], reference[4])
 
 
 def _stand_ins() -> dict[str, Any]:
     """Full name in the file -> what stands for it here."""
-    nothing = _Maker(lambda *_: None)
+    nothing = Maker(lambda *_: None)
     names: dict[str, Any] = {f"torch.{kind}": kind for kind in STORAGES}
     for kind in ("model.CueBasedRNNModel", *(f"{place}.{kind}" for kind, place in MODULES.items())):
         names[kind] = type(kind.rpartition(".")[2], (PickledModule,), {"kind": kind})
     return {
         **names,
         "collections.OrderedDict": type("OrderedDict", (dict,), {}),
-        "builtins.set": set,
-        "torch._utils._rebuild_tensor_v2": _Maker(lambda *given: PickledTensor(*given[:4])),
-        "torch._utils._rebuild_parameter": _Maker(lambda tensor, *_: tensor),
+        "builtins.set": nothing,
+        "torch._utils._rebuild_tensor_v2": Maker(lambda *given: PickledTensor(*given[:4])),
+        "torch._utils._rebuild_parameter": Maker(lambda tensor, *_: tensor),
         "torch.device": nothing,
         "_codecs.encode": nothing,  # the bytes of a numpy number
-        "numpy.dtype": type("dtype", (), {"__init__": _ignore, "__setstate__": _ignore}),
+        "numpy.dtype": nothing,
         "numpy.core.multiarray.scalar": nothing,
         "numpy._core.multiarray.scalar": nothing,
     }
-
-
-def _ignore(*_: Any) -> None:
-    """Take whatever a file says about a numpy type."""
 
 
 def _records(path: Path) -> dict[str, bytes]:
@@ -233,6 +215,11 @@ def _records(path: Path) -> dict[str, bytes]:
             beginning = stream.read(len(LEGACY))
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
+            if len(entries) > MOST_RECORDS or _more_than_once(entries, path.stat().st_size):
+                raise CheckpointError(
+                    f"{path} is damaged (its directory has more or larger records than the file has room for). Copy or "
+                    "download it again."
+                )
             packed = [e.filename for e in entries if e.compress_type != zipfile.ZIP_STORED]
             if packed:
                 raise CheckpointError(f"{path} is a zip file, but not one that torch.save wrote.")
@@ -247,6 +234,11 @@ def _records(path: Path) -> dict[str, bytes]:
         ) from error
 
 
+def _more_than_once(entries: list[zipfile.ZipInfo], size: int) -> bool:
+    """Whether records have a name, or bytes, in common."""
+    return len({e.filename for e in entries}) < len(entries) or sum(e.file_size for e in entries) > size
+
+
 def _why_not_zip(path: Path, beginning: bytes) -> str:
     if beginning == LEGACY:
         return (
@@ -258,9 +250,19 @@ def _why_not_zip(path: Path, beginning: bytes) -> str:
     return f"{path} is not a file that torch.save wrote. Give a published checkpoint such as model.pt."
 
 
+def _overlaps(shape: tuple[int, ...], stride: tuple[int, ...]) -> bool:
+    """Whether two places of a tensor are the same number."""
+    reach = 0  # the furthest number within the axes so far, the closest first
+    for step, n in sorted((step, n) for step, n in zip(stride, shape, strict=True) if n > 1):
+        if step <= reach:
+            return True
+        reach += step * (n - 1)
+    return False
+
+
 def _whole(number: Any) -> bool:
-    return type(number) is int and number >= 0
+    return type(number) is int and 0 <= number < 1 << 40
 
 
 def _all_whole(numbers: Any) -> bool:
-    return isinstance(numbers, tuple) and all(map(_whole, numbers))
+    return isinstance(numbers, tuple) and len(numbers) <= LONGEST_SHAPE and all(map(_whole, numbers))

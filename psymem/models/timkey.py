@@ -217,16 +217,18 @@ def _settings(
     path: Path, module: PickledModule, weights: dict[str, Tensor], tied: bool, *, n_words: int
 ) -> CueBasedRNNSettings:
     """Read off the settings; raises CheckpointError for what our network cannot do."""
-    state = module.state
+    state = module.attributes
     embedding, drop = module.child("encoder"), module.child("drop")
-    if embedding is not None and embedding.state.get("max_norm") is not None:
+    if embedding is not None and embedding.attributes.get("max_norm") is not None:
         raise CheckpointError(f"{path}: word vectors with max_norm are not supported.")
     for norm in ("q_norm", "int_norm", "f_norm"):
         layer = module.child(norm)
-        if layer is not None and layer.state.get("eps", 1e-5) != 1e-5:
-            raise CheckpointError(f"{path}: {norm} has eps {layer.state['eps']!r}, expected 1e-05.")
+        eps = layer.attributes.get("eps", 1e-5) if layer is not None else 1e-5
+        if not isinstance(eps, float) or eps != 1e-5:
+            given = repr(eps) if isinstance(eps, (int, float)) else "that is no number"
+            raise CheckpointError(f"{path}: {norm} has eps {given}, expected 1e-05.")
     tags = weights.get("aux_decoder.weight")
-    dropout = drop.state.get("p", 0.0) if drop is not None else 0.0
+    dropout = drop.attributes.get("p", 0.0) if drop is not None else 0.0
     return CueBasedRNNSettings(
         vocabulary_size=n_words,
         width=weights["q_norm.weight"].numel(),

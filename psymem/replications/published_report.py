@@ -11,17 +11,18 @@ import numpy as np
 from psymem.io.outputs import write_table, write_text
 from psymem.replications.published_scores import PublishedResult
 from psymem.studies.attraction.effects import ATTRACTION_EFFECTS
-from psymem.studies.common.structures import AS_PUBLISHED, STRUCTURES
+from psymem.studies.common.structures import AS_PUBLISHED, FIRST, STRUCTURES
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 WHICH_TO_CITE = (
-    "Random intercepts alone, as published, take every item to show the same effect. Where items differ, their p is "
-    "too small. They, and by-item slopes alone, also take what an instance finds hard about an item for noise, although "
-    "its readings of that item share it. A text should cite the last of these tests that can be estimated: by-item "
-    "slopes with items by instances where there are several instances."
+    "A text about such networks should cite the first of these tests, the effect in each item and instance with both as "
+    "samples (one instance: the t-test over items). Random intercepts alone, as published, take every item to show the same "
+    "effect, and their p is too small where items differ. They, and by-item slopes alone, also take what an instance finds "
+    "hard about an item for noise. None of these items has a grammatical control: the effects are differences between "
+    "violating sentences."
 )
 
 
@@ -54,7 +55,7 @@ def disagreements_as_text(result: PublishedResult) -> str:
 def _changes(effects: pd.DataFrame, alpha: float = 0.05) -> Iterator[str]:
     """Say which effects are significant as published or with other random effects, but not both."""
     wide = effects.pivot_table(index=["measure", "effect"], columns="structure", values="p", sort=False)
-    for structure in STRUCTURES[1:]:
+    for structure in (*FIRST, *STRUCTURES[1:]):
         if structure not in wide:
             continue
         own = wide[[AS_PUBLISHED, structure]].dropna()
@@ -66,13 +67,13 @@ def _changes(effects: pd.DataFrame, alpha: float = 0.05) -> Iterator[str]:
 
 
 def effects_as_text(effects: pd.DataFrame, measure: str) -> str:
-    """Return a Markdown table of one measure: each effect once per random-effects structure."""
+    """Return a Markdown table of one measure: each effect once per test."""
     lines = [
-        "| effect | subtraction | random effects | estimate | SE | df | t | p | p (Holm) | as people |",
-        "|---|---|---|---:|---:|---:|---:|---:|---:|---|",
+        "| effect | subtraction | test | estimate | SE | df | t | p | p (Holm) | people | as people? |",
+        "|---|---|---|---:|---:|---:|---:|---:|---:|---|---|",
     ]
     labels = {effect.name: effect.label for effect in ATTRACTION_EFFECTS}
-    for structure in STRUCTURES:
+    for structure in (*FIRST, *STRUCTURES):
         own = effects[(effects["measure"] == measure) & (effects["structure"] == structure)]
         lines += [_row(labels.get(row["effect"], row["effect"]), row) for _, row in own.iterrows()]
     return "\n".join(lines)
@@ -81,10 +82,19 @@ def effects_as_text(effects: pd.DataFrame, measure: str) -> str:
 def _row(label: str, row: pd.Series) -> str:
     start = [label, row["subtraction"], str(row["structure"])]
     if np.isnan(row["estimate"]):
-        return "| " + " | ".join([*start, *[""] * 6, "not estimable"]) + " |"
+        return "| " + " | ".join([*start, *[""] * 7, "not estimable"]) + " |"
     numbers = [f"{row['estimate']:.4f}", f"{row['se']:.4f}", f"{row['df']:.1f}", f"{row['t']:.2f}"]
-    agreement = {True: "yes", False: "no"}.get(row["consistent"], "")
-    return "| " + " | ".join([*start, *numbers, p_text(row["p"]), p_text(row["p_holm"]), agreement]) + " |"
+    people = row["human_direction"] if isinstance(row["human_direction"], str) else ""
+    people += f" (paper: {row['paper_direction']})" if isinstance(row["paper_direction"], str) else ""
+    cells = [
+        *start,
+        *numbers,
+        p_text(row["p"]),
+        p_text(row["p_holm"]),
+        people,
+        row["verdict"] if isinstance(row["verdict"], str) else "",
+    ]
+    return "| " + " | ".join(cells) + " |"
 
 
 def p_text(p: float) -> str:
@@ -94,12 +104,17 @@ def p_text(p: float) -> str:
 
 def _reading(result: PublishedResult) -> str:
     n = int(result.effects["n_models"].max())
-    instances = f"{n} model instances" if n > 1 else "one model"
+    instances = f"{n} model instances" if n > 1 else "no instances (there is one)"
+    known = result.effects.dropna(subset=["smallest_effect"]).drop_duplicates("measure")
+    smallest = ", ".join(f"{row['measure']} {row['smallest_effect']:.3g}" for _, row in known.iterrows())
     return (
-        f"A negative estimate means attraction. Linear mixed models by REML with Satterthwaite degrees of freedom, "
-        f"treatment coding, items and {instances}; Holm's correction over the effects of one measure and structure. "
-        "The column 'as people' compares with the human effect of the same experiment: reliable and of the same sign, "
-        "or not significant where people show none."
+        f"A negative estimate is in the direction of attraction. Items and {instances} are samples in the first test; "
+        "the others are linear mixed models by REML with Satterthwaite degrees of freedom and treatment coding. Holm's "
+        "correction is over the effects of one measure and test, and verdicts rest on it. People: the published percentages "
+        "of the same experiment; 'paper' is how the check marks of the published table count them, where that differs. As "
+        "people: an effect of the same sign, or one shown by two one-sided tests to be smaller than the smallest effect of "
+        "interest "
+        f"({smallest}) where people show none; undecided: neither that nor the opposite is shown."
     )
 
 

@@ -21,6 +21,8 @@ REFERENCES = {
     "holm1979": "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian "
     "Journal of "
     "Statistics, 6(2), 65–70.",
+    "hemerik2020": "Hemerik, J., Goeman, J. J., & Finos, L. (2020). Robust testing in generalized linear models by sign "
+    "flipping score contributions. Journal of the Royal Statistical Society B, 82(3), 841–864.",
     "goodkind2018": "Goodkind, A., & Bicknell, K. (2018). Predictive power of word surprisal for reading times is a "
     "linear "
     "function of language model quality. Proceedings of the 8th Workshop on Cognitive Modeling and "
@@ -33,6 +35,11 @@ REFERENCES = {
     "1176–1190.",
     "bonett2000": "Bonett, D. G., & Wright, T. A. (2000). Sample size requirements for estimating Pearson, Kendall and "
     "Spearman correlations. Psychometrika, 65(1), 23–28.",
+    "schuirmann1987": "Schuirmann, D. J. (1987). A comparison of the two one-sided tests procedure and the power approach "
+    "for assessing the equivalence of average bioavailability. Journal of Pharmacokinetics and Biopharmaceutics, 15(6), "
+    "657–680.",
+    "clark1973": "Clark, H. H. (1973). The language-as-fixed-effect fallacy: A critique of language statistics in "
+    "psychological research. Journal of Verbal Learning and Verbal Behavior, 12(4), 335–359.",
     "cousineau2005": "Cousineau, D. (2005). Confidence intervals in within-subject designs: A simpler "
     "solution to Loftus "
     "and Masson's method. Tutorials in Quantitative Methods for Psychology, 1(1), 42–45.",
@@ -42,7 +49,7 @@ REFERENCES = {
 }
 """Key -> reference in APA style."""
 
-ATTRACTION_ONLY = ("timkey2023", "laurinavichyute2022", "barr2013")
+ATTRACTION_ONLY = ("timkey2023", "laurinavichyute2022", "barr2013", "schuirmann1987", "clark1973")
 """References of the attraction design; other designs leave them out."""
 
 READING_ONLY = ("goodkind2018", "huang2023", "vanheuven2014", "bonett2000")

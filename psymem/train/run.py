@@ -22,6 +22,7 @@ from psymem.errors import TrainingError
 from psymem.models.storage import save_checkpoint
 from psymem.train.loop import checkpointing, processes
 from psymem.train.loop.evaluation import held_out_surprisal, supertag_accuracy
+from psymem.train.loop.lock import alone
 from psymem.train.loop.loop import train_to_best, whole_fingerprint
 from psymem.train.loop.progress import Progress
 from psymem.train.loop.settings import LoopSettings, Position
@@ -37,6 +38,7 @@ from psymem.train.text.corpus import (
 )
 from psymem.train.text.encoded_text import CORPUS, read_encoded, stored_facts, write_encoded
 from psymem.train.text.files import text_files
+from psymem.train.text.reading import watched
 from psymem.train.text.vocabulary import VocabularyRule, choose_vocabulary
 from psymem.train.text.word_counts import word_counts
 
@@ -101,6 +103,7 @@ class DataSettings:
             )
 
 
+@alone
 def train_cbr_rnn(
     data: DataSettings,
     objective: ObjectiveSettings,
@@ -147,9 +150,11 @@ def train_cbr_rnn(
     if finished_earlier(out, fingerprint, loop, quiet):
         return out / MODEL
     if start is None:
-        tokenizer, texts, tags = prepare(data, out, loop.seed)
+        tokenizer, texts, tags = prepare(data, out, loop.seed, quiet=quiet)
     else:
-        tokenizer, texts, tags = prepare(data, out, loop.seed, choose=start.vocabulary, kind=start.kind)
+        tokenizer, texts, tags = prepare(
+            data, out, loop.seed, choose=start.vocabulary, kind=start.kind, quiet=quiet
+        )
     in_training = {n: t for n, t in texts.items() if n in ("plain", "tagged", "emphasised")}
     in_training["validation"] = sample(texts["validation"], data.held_out_tokens)
     task = CueBasedRNNTask(objective, tokenizer.get_vocab_size(), len(tags), in_training, loop.seed)
@@ -183,6 +188,7 @@ def prepare(
     *,
     choose: Callable[[list[Path], VocabularyRule], Tokenizer] = choose_vocabulary,
     kind: str = "",
+    quiet: bool = True,
 ) -> Prepared:
     """Choose the vocabulary and encode all text, or read both back where a run of the same data left them.
 
@@ -192,14 +198,16 @@ def prepare(
         From files and rule to a tokenizer.
     kind
         What `choose` makes, where it is not the usual word-level vocabulary.
+    quiet
+        Whether to show nothing of how far the reading is.
     """
     if processes.several():
 
         def read_first() -> None:
-            _prepare(data, out, seed, choose, kind)
+            _prepare(data, out, seed, choose, kind, quiet=quiet)
 
         processes.by_main(read_first)  # the others then read what it left
-    return _prepare(data, out, seed, choose, kind)
+    return _prepare(data, out, seed, choose, kind, quiet=quiet)
 
 
 def _prepare(
@@ -208,17 +216,39 @@ def _prepare(
     seed: int,
     choose: Callable[[list[Path], VocabularyRule], Tokenizer],
     kind: str,
+    *,
+    quiet: bool,
 ) -> Prepared:
     tagged = [s for path in data.tagged for s in read_tagged(Path(path))]
     tags = choose_tags(tagged)
     facts = {**plain_settings(data), "seed": seed, **({"kind": kind} if kind else {})}
-    if (out / CORPUS).exists() and stored_facts(out) == json.loads(json.dumps(facts, default=str)):
+    stored, asked = stored_facts(out), json.loads(json.dumps(facts, default=str))
+    if (out / CORPUS).exists() and stored == asked:
         return (*read_encoded(out), tags)
+    if stored is not None and checkpointing.exist(out):  # the text of that run stays
+        checkpointing.refuse_other_settings(out, stored, asked)
     files = text_files(list(data.text))
     rule = replace(data.vocabulary, also_from=tuple(text_files(list(data.vocabulary.also_from))))
-    tokenizer = choose(files, rule)
+    with watched("choosing the vocabulary", [*files, *rule.also_from], quiet):
+        tokenizer = choose(files, rule)
+    read, rng = text_files([*data.text, *data.again, *data.held_out]), np.random.default_rng([seed, 11])
+    with watched("encoding the text", read, quiet):
+        texts = _encode_all(data, files, tokenizer, rng)
+    if tagged:
+        encoded = encode_tagged(tagged, tags, tokenizer, data.longest - 1)
+        texts["tagged"], texts["tagged_validation"] = _split(encoded, TAGGED_HELD_OUT, rng)
+    if data.emphasised:
+        texts["emphasised"] = encode_emphasised(data.emphasised, tokenizer, data.longest - 1)
+    read += [*rule.also_from, *map(Path, (*data.tagged, *data.emphasised))]
+    write_encoded(out, tokenizer, texts, facts, files=read)
+    return tokenizer, texts, tags
+
+
+def _encode_all(
+    data: DataSettings, files: list[Path], tokenizer: Tokenizer, rng: np.random.Generator
+) -> dict[str, EncodedText]:
+    """Return "plain" and "validation"."""
     longest = data.longest - 1  # BOS takes one place
-    rng = np.random.default_rng([seed, 11])
     texts = {"plain": encode_files(files, tokenizer, longest)}
     if not len(texts["plain"]):
         raise TrainingError(f"There is no sentence in {', '.join(map(str, data.text))}.")
@@ -234,14 +264,7 @@ def _prepare(
         texts["plain"] = texts["plain"].followed_by(
             encode_files(text_files(list(data.again)), tokenizer, longest)
         )
-    if tagged:
-        encoded = encode_tagged(tagged, tags, tokenizer, longest)
-        texts["tagged"], texts["tagged_validation"] = _split(encoded, TAGGED_HELD_OUT, rng)
-    if data.emphasised:
-        texts["emphasised"] = encode_emphasised(data.emphasised, tokenizer, longest)
-    read = text_files([*data.text, *data.again, *data.held_out, *data.vocabulary.also_from])
-    write_encoded(out, tokenizer, texts, facts, files=[*read, *map(Path, (*data.tagged, *data.emphasised))])
-    return tokenizer, texts, tags
+    return texts
 
 
 def _split(text: EncodedText, share: float, rng: np.random.Generator) -> tuple[EncodedText, EncodedText]:

@@ -134,7 +134,7 @@ def message(*arguments):
             "1,abc,a",
             "y ~ x + (1|g)",
             "Column 'x' has the text 'abc' in row 12, where a number is expected. Correct it, or leave the cell empty "
-            "if the value is missing.",
+            "if the value is missing. If the column holds categories, write factor() around its name.",
         ),
         (
             "y,x,g",

@@ -84,7 +84,7 @@ def test_every_command_takes_the_settings_of_the_model(name, commands, small_pre
     options = ["--spaced-punctuation", "--device", "cpu", "--dtype", "bfloat16"]
     found = CliRunner().invoke(build(), [*command, *options])
     assert found.exit_code == 0, found.output
-    sidecars = [tmp_path / "scores.json"] if name == "score" else sorted((tmp_path / "out").glob("*.json"))
+    sidecars = [tmp_path / "scores.json"] if name == "score" else [tmp_path / "out" / "provenance.json"]
     settings = json.loads(sidecars[0].read_text())["models"][0]["settings"]
     assert (settings["punctuation"], settings["precision"]) == ("spaced", "bfloat16")
 

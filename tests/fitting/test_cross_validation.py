@@ -57,11 +57,11 @@ def test_the_table_sums_up_the_observations(found):
     difference = found.observations["full"] - found.observations["base"]
     row = found.table.iloc[1]
     assert row.held_out_loglik_per_obs == pytest.approx(found.observations["full"].mean())
-    assert row.delta_per_obs == pytest.approx(difference.mean())
+    assert row.held_out_gain_per_obs == pytest.approx(difference.mean())
     assert row.groups_better == (difference.groupby(found.observations.group).sum() > 0).mean()
-    assert row.delta_per_obs > 0
+    assert row.held_out_gain_per_obs > 0
     assert row.p < 0.05
-    assert found.table.iloc[0][["delta_per_obs", "groups_better", "p", "p_adjusted"]].isna().all()
+    assert found.table.iloc[0][["held_out_gain_per_obs", "groups_better", "p", "p_adjusted"]].isna().all()
 
 
 @pytest.mark.slow

@@ -80,7 +80,7 @@ def test_r_script_sets_levels_contrasts_and_rows(crossed):
         "library(lme4)\n"
         "library(lmerTest)\n"
         "\n"
-        'd <- read.csv("scores.csv", na.strings = c("NA", ""), check.names = FALSE)\n'
+        'd <- read.csv("scores.csv", na.strings = c("NA", ""), check.names = FALSE, strip.white = TRUE)\n'
         'd <- subset(d, block %in% c("b0", "b1") & !(x > 2))\n'
         'd[["condition"]] <- factor(d[["condition"]], levels = c("none", "double", "semantic"))\n'
         'contrasts(d[["condition"]]) <- contr.sum(3)\n'

@@ -7,7 +7,7 @@ import torch
 
 from psymem.errors import ModelError
 from psymem.models.cbr_rnn import CueBasedRNN, CueBasedRNNSettings
-from psymem.models.cbr_rnn_training import hidden_states
+from psymem.models.cbr_rnn_training import _dropout, hidden_states
 
 
 def small_model(**changes) -> CueBasedRNN:
@@ -96,3 +96,28 @@ def test_sentences_without_bos_are_refused():
         ModelError, match=r"^The training recurrence needs BOS as first input of every sentence\.$"
     ):
         hidden_states(small_model(), tokens() + 1 - (tokens() == 39).long())
+
+
+def test_rows_of_the_embedding_are_added_to_the_gradient_of_the_output_layer():
+    model = small_model()
+    found = []
+    for sparse in (False, True):
+        model.zero_grad()
+        hidden = hidden_states(model, tokens(), sparse=sparse)
+        model.output(hidden).square().mean().backward()
+        found.append(model.embedding.weight.grad)
+    assert [g.layout for g in found] == [torch.strided, torch.strided]
+    torch.testing.assert_close(found[0], found[1], rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.2, 0.5])
+def test_dropout_keeps_the_share_it_should_and_the_mean(rate):
+    torch.manual_seed(3)
+    mask = _dropout(torch.empty(100, 101, 103), rate)
+    keep = 1 - rate
+    assert set(mask.unique().tolist()) == {0.0, float(torch.tensor(1 / keep))}
+    error = (keep * rate / mask.numel()) ** 0.5
+    assert abs((mask > 0).double().mean().item() - keep) < 4 * error
+    torch.manual_seed(3)
+    assert torch.equal(mask, _dropout(torch.empty(100, 101, 103), rate))
+    assert not torch.equal(mask, _dropout(torch.empty(100, 101, 103), rate))

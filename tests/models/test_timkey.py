@@ -7,9 +7,11 @@ import math
 import os
 import re
 import sys
+import time
 import types
 import warnings
 import zipfile
+from copy import copy
 
 import numpy as np
 import pytest
@@ -342,3 +344,80 @@ def test_vocabularies_that_do_not_belong(lines, message, vocabulary, tmp_path):
     vocabulary.write_text("\n".join(lines) + "\n", encoding="utf-8")
     path = saved(tmp_path / "model.pt", published())
     assert refusal(path, vocabulary, tmp_path) == message.format(vocabulary)
+
+
+def nested(deep):
+    """Instructions for a tuple that holds the one before twice, `deep` times: hashing it takes 2 ** deep steps."""
+    return b")q\x00" + b"0h\x00h\x00\x86q\x00" * deep
+
+
+SET = b"c__builtin__\nset\n"
+HOSTILE = {
+    "a set, called": (SET + b"]" + nested(60) + b"a\x85R", "holds something else"),
+    "a set of protocol 4": (b"\x8f(" + nested(60) + b"\x90", "holds something else"),
+    "a frozen set": (b"(" + nested(60) + b"\x91", "the instruction FROZENSET"),
+    "a key": (b"}" + nested(60) + b"Ns", "TypeError"),
+    "copies on the stack": (b")" + b"2\x86" * 60, "the instruction DUP"),
+    "a memo of gigabytes": (b"Nr\xff\xff\xff\x7f", "holds something else"),
+    "depth": (b")" + b"\x85" * 100_000, "holds something else"),
+    "a number of megabytes": (b"\x8b\xff\xff\xff\x7f", "ValueError"),
+    "a text longer than the file": (b"X\xff\xff\xff\x7fa", "ValueError"),
+    "nothing to take": (b"\x86", "IndexError"),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_pickle_cannot_keep_the_reader_busy(case, vocabulary, tmp_path):
+    instructions, why = HOSTILE[case]
+    path = tmp_path / "model.pt"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("model/data.pkl", b"\x80\x02" + instructions + b".")
+    began = time.process_time()
+    message = refusal(path, vocabulary, tmp_path)
+    assert time.process_time() - began < 2
+    expected = (
+        f"{path} holds something else; a whole module of the class model.CueBasedRNNModel was expected."
+        if why == "holds something else"
+        else f"{path} is damaged (its list of contents cannot be read, {why}). Copy or download it again."
+    )
+    assert message == expected
+
+
+def test_a_directory_of_many_entries_for_one_record(vocabulary, tmp_path):
+    path = saved(tmp_path / "model.pt", published())
+    with zipfile.ZipFile(path, "a") as archive:
+        largest = max(archive.infolist(), key=lambda e: e.file_size)
+        for i in range(400):
+            entry = copy(largest)
+            entry.filename = f"archive/data/{1000 + i}"
+            archive.filelist.append(entry)
+        archive._didModify = True
+    assert refusal(path, vocabulary, tmp_path) == (
+        f"{path} is damaged (its directory has more or larger records than the file has room for). Copy or download it "
+        "again."
+    )
+
+
+@pytest.mark.parametrize(("stride", "named"), [((0, 1), "(0, 1)"), ((6, 0), "(6, 0)"), ((2, 1), "(2, 1)")])
+def test_a_weight_may_use_each_number_once(stride, named, vocabulary, tmp_path):
+    module = published()
+    n = len(WORDS)
+    module.encoder.weight = module.decoder.weight = nn.Parameter(
+        torch.randn(n, WIDTH).as_strided((n, WIDTH), stride)
+    )
+    path = saved(tmp_path / "model.pt", module)
+    assert refusal(path, vocabulary, tmp_path) == (
+        f"{path} is damaged (a weight of shape ({n}, {WIDTH}) with strides {named} uses the same numbers more than once). "
+        "Copy or download it again."
+    )
+
+
+def test_a_transposed_weight_is_read(vocabulary, tmp_path):
+    plain, turned = published(), published()
+    turned.encoder.weight = turned.decoder.weight = nn.Parameter(
+        plain.encoder.weight.detach().T.contiguous().T
+    )
+    folders = [tmp_path / "a", tmp_path / "b"]
+    for module, folder in zip((plain, turned), folders, strict=True):
+        import_timkey(saved(tmp_path / "model.pt", module), vocabulary, folder)
+    assert (folders[0] / "model.safetensors").read_bytes() == (folders[1] / "model.safetensors").read_bytes()

@@ -132,7 +132,8 @@ def test_the_report_says_where_the_printed_table_and_the_data_disagree(table6):
         "- relative_attention, semantic-attraction: p < .001 as published, p .124 with by-item slopes (not significant)."
         in report
     )
-    assert "A text should cite the last of these tests that can be estimated" in report
+    assert "A text about such networks should cite the first of these tests" in report
+    assert "| no reliable effect (paper: negative) | against people |" in report
     assert "in nats, although the axes of the paper's figures say bits" in report
 
 
@@ -141,7 +142,7 @@ def test_saving_writes_table_sidecar_and_report(table6, tmp_path):
     written = save(table6, tmp_path, seed=0)
     assert [p.name for p in written] == ["effects.csv", "report.md"]
     table = pd.read_csv(tmp_path / "effects.csv")
-    assert len(table) == 42
+    assert len(table) == 56
     sidecar = json.loads((tmp_path / "effects.json").read_text(encoding="utf-8"))
     assert sidecar["scores_sha256"] == "1a769c3658d827104658bb4468d296429ea39a326583011d5936d2f20a7a24a6"
     assert sidecar["disagreements"] == list(table6.disagreements)

@@ -1,4 +1,4 @@
-"""The effects in the terminal, in the form of the published table: effects in rows, measures in columns."""
+"""The result of ``psymem attraction`` in the terminal: the checks first, then one table a model, one line an effect."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from psymem.cli.studies.human_table import SHORT_LABELS, print_human
-from psymem.measures.columns import by_head, has_counterpart, split_column
-from psymem.reports.wording import short_name, stars
+from psymem.measures.columns import has_counterpart
+from psymem.reports.wording import short_name
+from psymem.studies.attraction.first_tests import CONTROL
 from psymem.studies.attraction.published_networks import COLUMNS, EXPLANATION
+from psymem.studies.attraction.verdicts import NOT_INTERPRETABLE
+from psymem.studies.attraction.within import CONFOUNDED
 from psymem.studies.common.rows import CRITICAL
-from psymem.studies.common.structures import BY_ITEM_SLOPES, ITEMS_BY_INSTANCES
+from psymem.studies.common.structures import FIRST
 from psymem.studies.common.supertags import block_sentence
 
 if TYPE_CHECKING:
@@ -20,154 +23,188 @@ if TYPE_CHECKING:
 
     from psymem.studies.attraction.result import FactorialResult
 
-PEOPLE = {"negative": "-", "positive": "+", "null": "0"}
+PEOPLE = {"negative": "-", "positive": "+"}
+UNRELIABLE = "0"
 SHOWN_ITEMS = 8
 FULL_TABLE = 100
-"""Characters a line needs for p-values beside the stars."""
-
-AGAIN = {BY_ITEM_SLOPES: "  by-item slopes", ITEMS_BY_INSTANCES: "  items by instances"}
-"""What stands in place of the effect's name where it is tested once more."""
-
-PUBLISHED = "  published networks"
+"""Characters a line needs for what people do beside the verdict."""
 
 
 def print_result(result: FactorialResult, folder: Path) -> None:
-    """Print the table of each model and region, what was left out, and where the files are."""
+    """Print the checks and the table of each model and region, what was left out, and where the files are."""
     from rich.console import Console
 
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = max(console.width, FULL_TABLE)
-    blocks = by_head(result.measures)
-    for (model, region), part in result.effects.groupby(["model", "region"], sort=False):
-        for head, measures in blocks.items():
-            block = part[part["measure"].isin(measures)]
-            name = f"{model}, head {head}" if head else str(model)
-            console.print(table_title(block, name, str(region)), markup=False, soft_wrap=True)
-            console.print(effects_table(block, with_p=console.width >= FULL_TABLE))
+    first = result.first
+    for (model, region), part in first.groupby(["model", "region"], sort=False):
+        if result.checks is not None and region == CRITICAL:
+            for line in result.checks.sentences(str(model)):
+                console.print(line, markup=False, soft_wrap=True)
+        console.print(table_title(part, str(model), str(region)), markup=False, soft_wrap=True)
+        console.print(effects_table(part, with_people=console.width >= FULL_TABLE))
     if result.within is not None:
         for model, part in result.within.groupby("model", sort=False):
             column = str(part["within"].iloc[0])
-            console.print(
-                f"{table_title(part, str(model), CRITICAL)}, by {column}", markup=False, soft_wrap=True
-            )
-            console.print(within_table(part))
+            title = f"{table_title(part, str(model), CRITICAL)}, by {column}"
+            console.print(title, markup=False, soft_wrap=True)
+            console.print(within_table(first_within(part)))
+            console.print(CONFOUNDED.format(column=column), markup=False, soft_wrap=True)
     if result.human is not None:
         print_human(result.human, console)
-    for line in (
-        *_legend(result),
-        *filter(None, [block_sentence(result.blocks)]),
-        _left_out(result),
-        f"Report: {folder / 'report.html'}",
-    ):
+    for line in (*_legend(result), _left_out(result), f"Report: {folder / 'report.html'}"):
         console.print(line, markup=False, soft_wrap=True)
 
 
 def table_title(effects: pd.DataFrame, model: str, region: str) -> str:
-    """Return the line above a table: the model, how many instances, and the region if not the critical one.
+    """Return the line above a table: the model, how many instances, what was tested, and the region if another one.
 
     A line of its own, since a table wraps its title to its width, in the middle of a folder's name.
     """
     n_models = int(effects["n_models"].iloc[0])
     instances = f" ({n_models} instances)" if n_models > 1 else ""
     place = "" if region == CRITICAL else f", {region}"
-    return f"{model}{instances}{place}"
+    controlled = (effects["baseline"] == CONTROL).any()
+    return f"{model}{instances}{place}{', against grammatical controls' if controlled else ''}"
 
 
-def effects_table(effects: pd.DataFrame, *, with_p: bool = True) -> Table:
-    """Return the table of one model: per measure estimate, stars, p, and agreement with people."""
-    from rich import box
-    from rich.table import Table
-
-    measures = list(dict.fromkeys(effects["measure"]))
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.add_column("Effect", no_wrap=True)
-    compared = bool(effects["human_direction"].notna().any())
-    if compared:
-        table.add_column("People", min_width=6, justify="center")
-    for measure in measures:
-        table.add_column(short_name(split_column(measure)[0]).replace(" ", "\n", 1), no_wrap=True)
-    for effect, of_effect in effects.groupby("effect", sort=False):
-        for structure, rows in of_effect.groupby("structure", sort=False):
-            again = AGAIN.get(str(structure))
-            if again and rows["random_effects"].isna().all():
-                continue
-            by_measure = rows.set_index("measure")
-            cells = [_cell(by_measure.loc[m], with_p) if m in by_measure.index else "" for m in measures]
-            table.add_row(*_head(rows, str(effect), again, compared), *cells, style="dim" if again else None)
-        if published := _published(of_effect, measures):
-            table.add_row(*_head(of_effect, str(effect), PUBLISHED, compared), *published, style="dim")
+def effects_table(effects: pd.DataFrame, *, with_people: bool = True) -> Table:
+    """Return the table of one model: one line per measure and effect, with people where they are known."""
+    compared = with_people and bool(effects["human_direction"].notna().any())
+    judged = has_verdicts(effects)
+    published = COLUMNS[0] in effects and bool(effects[COLUMNS[0]].notna().any())
+    heads = [("Effect", "left"), ("estimate", "right"), ("95% interval", "right"), ("p (Holm)", "right")]
+    heads += [("published", "right")] if published else []
+    heads += [("people", "left")] if compared else []
+    heads += [("as people?", "left")] if judged else []
+    table = _table(heads)
+    for number, (measure, rows) in enumerate(effects.groupby("measure", sort=False)):
+        if number:
+            table.add_section()
+        table.add_row(short_name(str(measure)), style="bold")
+        for _, row in rows.iterrows():
+            cells = [_name(row), *_numbers(row)]
+            cells += [_rounded(row[COLUMNS[0]])] if published else []
+            cells += [_people(row)] if compared else []
+            table.add_row(*cells, *([_judged(row)] if judged else []))
     return table
 
 
-def _published(rows: pd.DataFrame, measures: list[str]) -> list[str]:
-    """Cells with the estimates in the published networks; none where nothing is published."""
-    if COLUMNS[0] not in rows or rows[COLUMNS[0]].isna().all():
-        return []
-    estimates = rows.drop_duplicates("measure").set_index("measure")[COLUMNS[0]].reindex(measures)
-    return ["" if pd.isna(e) else f"{e:>z7.3f}" for e in estimates]
+def has_verdicts(effects: pd.DataFrame) -> bool:
+    """Whether any effect can be compared with people."""
+    return bool((effects["verdict"].notna() & (effects["verdict"] != NOT_INTERPRETABLE)).any())
 
 
-def within_table(effects: pd.DataFrame) -> Table:
-    """Return the effects within each level of a property of the items, under the last structure that was estimated."""
+def _table(heads: list[tuple[str, str]]) -> Table:
     from rich import box
     from rich.table import Table
 
-    shown = effects[effects["measure"].map(has_counterpart)].dropna(subset=["estimate"])
-    shown = shown.drop_duplicates(["measure", "effect", "level"], keep="last")
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.add_column("Effect", no_wrap=True)
-    columns = [(m, level) for m in shown["measure"].unique() for level in shown["level"].unique()]
-    for measure, level in columns:
-        table.add_column(f"{short_name(split_column(measure)[0])}\n{level}", no_wrap=False, justify="right")
-    for effect, rows in shown.groupby("effect", sort=False):
-        cells = {
-            (r["measure"], r["level"]): f"{r['estimate']:z.3f}{stars(r['p']):<3}" for _, r in rows.iterrows()
-        }
-        table.add_row(SHORT_LABELS.get(str(effect), str(effect)), *[cells.get(c, "") for c in columns])
+    for head, side in heads:
+        table.add_column(head, justify=side, no_wrap=True)  # type: ignore[arg-type]
     return table
 
 
-def _head(rows: pd.DataFrame, effect: str, again: str | None, compared: bool) -> list[str]:
-    """First cells of a row: what the effect is called, and what people do."""
-    people = rows["human_direction"].dropna()
-    name = again or SHORT_LABELS.get(effect, effect)
-    sign = "" if again or people.empty else PEOPLE[str(people.iloc[0])]
-    return [name, sign] if compared else [name]
+def _name(row: pd.Series) -> str:
+    return "  " + SHORT_LABELS.get(str(row["effect"]), str(row["effect"]))
 
 
-def _cell(row: pd.Series, with_p: bool) -> str:
+def _numbers(row: pd.Series) -> list[str]:
     if pd.isna(row["estimate"]):
-        return "not estimable"
-    p = "<.001" if row["p"] < 0.001 else f"{row['p']:.3f}".removeprefix("0")
-    agreed = "   " if pd.isna(row["consistent"]) else "yes" if row["consistent"] else "no "
-    return f"{row['estimate']:>z7.3f}{stars(row['p']):<3} " + (f"{p:>5} " if with_p else "") + agreed
-
-
-def _legend(result: FactorialResult) -> list[str]:
-    stars_mean = "Per measure: estimate, stars for p < .05, .01, .001"
-    if not result.attraction:
-        return [f"{stars_mean}."]
-    alpha = f"{result.tests.alpha:g}".removeprefix("0")
+        return ["not estimable", "", ""]
     return [
-        f"{stars_mean}, and whether people agree (yes/no).",
-        f"People: - or + reliable effect (agree: same sign and p < {alpha}), 0 null (agree: p >= {alpha}).",
-        "Negative is attraction. First lines: random intercepts, as published; the report says which to cite.",
-        *([EXPLANATION] if result.effects[COLUMNS[0]].notna().any() else []),
-        *_instances(result),
+        _rounded(row["estimate"]),
+        f"[{row['ci_low']:z.3f}, {row['ci_high']:z.3f}]",
+        p_text(row["p_holm"]),
     ]
 
 
-def _instances(result: FactorialResult) -> list[str]:
-    """Say what the third lines are, and which models have none."""
-    single = [family for family, names in result.instances.items() if len(names) == 1]
-    several = len(single) < len(result.instances)
-    third = "Items by instances: by-item slopes, and what each instance finds hard about each item."
-    one = f"{', '.join(single)}: one instance, by-item slopes only for differences of differences."
-    return [third] * several + [one] * bool(single)
+def _rounded(value: float) -> str:
+    return "" if pd.isna(value) else f"{value:z.3f}"
+
+
+def p_text(p: float) -> str:
+    """Write a p-value as tables of the field do; "" where there is none."""
+    return "" if pd.isna(p) else "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+
+
+def _people(row: pd.Series) -> str:
+    if pd.isna(row["human_direction"]):
+        return ""
+    sign = PEOPLE.get(str(row["human_direction"]), UNRELIABLE)
+    if pd.isna(row["paper_direction"]):
+        return sign
+    return f"{sign} (paper {PEOPLE.get(str(row['paper_direction']), UNRELIABLE)})"
+
+
+def _judged(row: pd.Series) -> str:
+    if pd.isna(row["verdict"]):
+        return ""
+    return "-" if row["verdict"] == NOT_INTERPRETABLE else str(row["verdict"])
+
+
+def first_within(effects: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the test that fits the claim, against controls where there are any."""
+    first = effects[effects["structure"].isin(FIRST)]
+    controlled = first[first["baseline"] == CONTROL]
+    return controlled if len(controlled) else first
+
+
+def within_table(effects: pd.DataFrame) -> Table:
+    """Return the effects within each level of a property of the items, and their difference with its p."""
+    shown = effects[effects["measure"].map(has_counterpart)].dropna(subset=["estimate"])
+    levels = list(dict.fromkeys(shown["level"]))
+    table = _table([("Effect", "left"), *((str(level), "right") for level in levels), ("p (Holm)", "right")])
+    for measure, of_measure in shown.groupby("measure", sort=False):
+        table.add_row(short_name(str(measure)), style="bold")
+        for _, rows in of_measure.groupby("effect", sort=False):
+            cells = rows.set_index("level")["estimate"].reindex(levels)
+            difference = rows.loc[rows["level"] == "difference", "p_holm"]
+            p = p_text(difference.iloc[0]) if len(difference) else ""
+            table.add_row(_name(rows.iloc[0]), *map(_rounded, cells), p)
+    return table
+
+
+def _legend(result: FactorialResult) -> list[str]:
+    corrected = "p: corrected over the effects of a measure (Holm)"
+    if not result.attraction:
+        return [
+            f"{corrected}; the test with most random effects that could be estimated. The report has the others."
+        ]
+    lines = [f"Negative is the direction of attraction. {_claim(result)} {corrected}."]
+    if result.first["human_direction"].notna().any():
+        lines.append(
+            "People: - or + reliable effect, 0 none reliable (paper: as its tables count it, where they differ)."
+        )
+    if has_verdicts(result.first):
+        lines.append(
+            "As people: significant with the same sign, or, where people show none, shown to be smaller than the smallest "
+            f"effect of interest ({smallest_in_words(result.first)}). -: the violation is not detected."
+        )
+    lines += (
+        [EXPLANATION] if COLUMNS[0] in result.effects and result.effects[COLUMNS[0]].notna().any() else []
+    )
+    return [*lines, *filter(None, [block_sentence(result.blocks)])]
+
+
+def smallest_in_words(effects: pd.DataFrame) -> str:
+    """Name the smallest effect of interest of each measure."""
+    known = effects.dropna(subset=["smallest_effect"]).drop_duplicates("measure")
+    return "; ".join(f"{short_name(str(r['measure']))} {r['smallest_effect']:g}" for _, r in known.iterrows())
+
+
+def _claim(result: FactorialResult) -> str:
+    """Say what the tests are about."""
+    several = [family for family, names in result.instances.items() if len(names) > 1]
+    if not several:
+        return "t-tests over items: about this network and such sentences."
+    one = "" if len(several) == len(result.instances) else " (one instance: over items, about this network)"
+    return f"Items and instances are samples: about such networks and such sentences{one}."
 
 
 def _left_out(result: FactorialResult) -> str:
+    """Say which items were not analysed, and why."""
     left = list(dict.fromkeys(result.left_out["item"]))
     total = result.scores["item"].nunique()
     if not left:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from psymem.reports.wording import short_name, stars
-from psymem.studies.attraction.human_fits import SLOPES
-from psymem.studies.attraction.human_report import APPROXIMATION, scale
+from psymem.studies.attraction.people.fits import SLOPES
+from psymem.studies.attraction.people.report import APPROXIMATION, scale
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from psymem.studies.attraction.human import HumanAnalysis
+    from psymem.studies.attraction.people.analysis import HumanAnalysis
 
 
 SHORT_LABELS = {

@@ -57,7 +57,8 @@ def _show(result: PublishedResult, as_json: bool) -> None:
             {"effects": result.effects}, disagreements=list(result.disagreements), notes=list(result.notes)
         )
         return
-    columns = ["effect", "subtraction", "structure", "estimate", "se", "df", "t", "p", "p_holm", "consistent"]
+    columns = ["effect", "subtraction", "structure", "estimate", "se", "df", "t", "p", "p_holm"]
+    columns += ["human_direction", "paper_direction", "verdict"]
     for measure, part in result.effects.groupby("measure", sort=False):
         show(part[columns], f"\n{result.study.title.split(':')[0]}: {measure}")
     typer.echo(f"\nPrinted table and data:\n{disagreements_as_text(result)}")

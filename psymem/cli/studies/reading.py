@@ -115,7 +115,7 @@ def reading(
     ),
     folds: int = typer.Option(10, min=0, help="Folds of the cross-validation; 0 for none."),
     group_by: str = typer.Option("text_id", help="What is held out whole: text_id or sentence."),
-    permutations: int = typer.Option(10_000, min=100, help="Sign flips of the permutation test."),
+    permutations: int = typer.Option(10_000, min=100, help="Sign flips of the held-out tests and intervals."),
     by_reader: bool = typer.Option(False, "--by-reader", help="Estimate each reader's own effects too."),
     how: Reading = made_of(Reading),
     engine: str = ENGINE,
@@ -238,13 +238,13 @@ def _show(study: ReadingResult, folder: Path) -> None:
                 "df",
                 "p",
                 "p_adjusted",
-                "held_out_delta_per_obs",
-                "held_out_p",
             ]
         ]
-        show(
-            gains.rename(columns={"held_out_delta_per_obs": "held_out_gain"}), "Gain in log-likelihood (nats)"
-        )
+        show(gains, "In the sample: gain in log-likelihood, total over the rows (nats)")
+        held = analysis.power.table.dropna(subset=["held_out_gain_per_obs"])
+        if len(held):
+            held = held[["model", "measure", *(c for c in held if c.startswith("held_out_"))]]
+            show(held, "Held out: gain in log-likelihood per row (nats); p: are the effects added 0?")
         effects = analysis.power.coefficients
         effects = effects[effects["instance_of"] == ""]
         effects = effects[

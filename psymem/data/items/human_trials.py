@@ -7,9 +7,9 @@ Columns ``subject``, ``item``, ``condition`` and one column of responses, whose 
   percentages of Laurinavichyute & von der Malsburg, 2022), 0 (or FALSE, no) where it was accepted;
 - ``response``: either; 0 and 1 alone are judgements, anything else is ms, unless the kind is given.
 
-"NA", "NaN" and empty cells are missing responses: those trials are left out and counted. Other columns are ignored,
-apart from ``trial``: a subject who meets the same item in the same condition more than once needs a number there
-that tells the trials apart; without it a repeated row is taken for an error.
+"NA", "NaN" and empty cells are missing responses: those trials are left out and counted. A missing subject is an
+error. Other columns are ignored, apart from ``trial``: a subject who meets the same item in the same condition more
+than once needs a number there that tells the trials apart; without it a repeated row is taken for an error.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import hashlib
 import math
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -51,6 +51,8 @@ class HumanTrials:
         The file and its checksum.
     notes
         What was normalised or left out, one sentence each.
+    cut_off
+        Response times left out by limits.
     """
 
     frame: pd.DataFrame
@@ -58,6 +60,47 @@ class HumanTrials:
     path: Path
     sha256: str
     notes: tuple[str, ...] = ()
+    cut_off: int = 0
+
+
+def check_cut_offs(shortest: float | None, longest: float | None) -> None:
+    """Raise DataError if the limits of response times are no limits."""
+    for limit in (shortest, longest):
+        if limit is not None and not 0 <= limit < math.inf:
+            raise DataError(
+                f"A limit of response times is {limit:g} ms; it has to be a number of at least 0."
+            )
+    if shortest is not None and longest is not None and shortest >= longest:
+        raise DataError(
+            f"The shortest response time, {shortest:g} ms, is not below the longest, {longest:g} ms."
+        )
+
+
+def cut_off(trials: HumanTrials, shortest: float | None, longest: float | None) -> HumanTrials:
+    """Leave out response times below `shortest` and above `longest` (ms), and count them.
+
+    Raises
+    ------
+    DataError
+        If the responses are judgements, or none is left.
+    """
+    if shortest is None and longest is None:
+        return trials
+    if trials.kind != "rt":
+        raise DataError(f"The responses of {trials.path} are judgements; limits are for response times.")
+    times = trials.frame["response"]
+    kept = times.between(
+        -math.inf if shortest is None else shortest, math.inf if longest is None else longest
+    )
+    if not kept.any():
+        raise DataError(
+            f"No response time of {trials.path} is within the limits; they are {times.min():g} to {times.max():g} ms."
+        )
+    left = int((~kept).sum())
+    note = f"{left} of {len(kept)} response times of {trials.path.name} were left out by the limits given."
+    return replace(
+        trials, frame=trials.frame[kept].reset_index(drop=True), notes=(*trials.notes, note), cut_off=left
+    )
 
 
 def read_human_trials(
@@ -140,10 +183,11 @@ def _expected(has: Iterable[str]) -> str:
 
 
 def _check_keys(read: Delimited, conditions: Mapping[str, list[str]]) -> None:
-    """Raise DataError for the first empty subject, and for items and conditions that do not exist."""
+    """Raise DataError for the first missing subject, and for items and conditions that do not exist."""
     for row, subject, item, condition in read.frame[list(KEYS)].itertuples():
-        if not subject:
-            raise DataError(f"{read.at(row, 'subject')}: it is empty; say whose trial this is.")
+        if subject in MISSING_NUMBERS:
+            what = "it is empty" if not subject else f"{subject!r} means missing"
+            raise DataError(f"{read.at(row, 'subject')}: {what}; say whose trial this is.")
         if item not in conditions:
             known = _listed(conditions)
             raise DataError(

@@ -1,9 +1,10 @@
 """Item sets: sentences of an experiment as WORDS, with their roles, conditions and factors.
 
 A set is a bundled one (``attraction-core``), the published one (``lvdm2022-exp3``), or a spreadsheet saved as
-CSV in the format of `psymem.data.items.format`. A file is held to the attraction design A-H only if it
-declares it, by ``design = "attraction"`` in a ``card.toml`` (beside ``items.csv``) or ``NAME.toml`` (beside
-``NAME.csv``), or by a column ``design`` that says ``attraction`` in every row.
+CSV in the format of `psymem.data.items.format`. A file is held to a design (``attraction``: conditions A-H;
+``agreement``: number of subject, attractor and verb) only if it declares it, by ``design = "attraction"`` in a
+``card.toml`` (beside ``items.csv``) or ``NAME.toml`` (beside ``NAME.csv``), or by a column ``design`` that says
+so in every row.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ import pandas as pd
 
 from psymem.data.items import checks as item_checks
 from psymem.data.items import published_items
-from psymem.data.items.attraction_design import CONDITIONS, DESIGN, FACTORS, hold_to_design
+from psymem.data.items.attraction_design import DESIGN
+from psymem.data.items.designs import DESIGNS, NAMED, order_of
 from psymem.data.items.fetch import fetched
 from psymem.data.items.format import Layout, Problem, Stimulus, parse
 from psymem.errors import DataError, StimuliError, UnknownNameError
@@ -44,7 +46,7 @@ class ItemSet:
     factors
         The factor columns.
     design
-        "attraction" for sets that declare the conditions A-H, else None.
+        "attraction" for sets that declare the conditions A-H, "agreement" for crossed numbers, else None.
     card
         Title, authors, licence, citation and so on; {} without a card.
     sha256, path
@@ -101,7 +103,8 @@ class Report:
     def factors(self) -> list[str]:
         """The factor columns, those of the declared design first."""
         own = list(self.layout.factors.values())
-        return [*FACTORS, *(f for f in own if f not in FACTORS)] if self.design else own
+        designed = DESIGNS[self.design].factors if self.design else ()
+        return [*designed, *(f for f in own if f not in designed)]
 
     @property
     def messages(self) -> list[str]:
@@ -136,7 +139,7 @@ def read_item_set(name_or_path: str | Path) -> ItemSet:
         raise StimuliError(_summary(report))
     name = str(report.card.get("name", path.stem))
     controls = _read_controls(path, report)
-    words = to_words(report.stimuli, CONDITIONS if report.design else None)
+    words = to_words(report.stimuli, order_of(report.design))
     return ItemSet(
         name, words, report.factors, report.design, report.card, _sha256(path), path, report.notes, controls
     )
@@ -184,7 +187,7 @@ def examine(path: Path) -> Report:
     design, found = _declared_design(read, card)
     problems += found
     if design and stimuli:
-        stimuli, found = hold_to_design(stimuli, path.name, notes)
+        stimuli, found = DESIGNS[design].hold(stimuli, path.name, notes)
         problems += found
     problems += _check_rows(stimuli, layout, path.name, notes, design)
     return Report(path, stimuli, problems, notes, layout, design, card)
@@ -196,22 +199,25 @@ def _sha256(path: Path) -> str:
 
 def _declared_design(read: Delimited, card: dict[str, Any]) -> tuple[str | None, list[Problem]]:
     """Return the design named by the card or the design column, and what is wrong with the declaration."""
-    declared = {str(card["design"])} if "design" in card else set()
+    declared = str(card["design"]) if "design" in card else None
+    if "design" not in read.frame.columns:
+        if declared in {None, *DESIGNS}:
+            return declared, []
+        message = f"the card declares the design {declared!r}; psymem knows {NAMED}, or leave it out."
+        return None, [Problem(0, "", message)]
+    named: list[str] = []
     problems = []
-    if "design" in read.frame.columns:
-        for row, cell in read.frame["design"].items():
-            if cell not in {DESIGN, *declared}:
-                message = (
-                    f"{cell!r} is not a design that psymem knows; write {DESIGN!r} or leave the column out."
-                )
-                problems.append(Problem(int(str(row)), "design", message))
-        declared |= set(read.frame["design"])
-    elif declared - {DESIGN}:
-        message = (
-            f"the card declares the design {card['design']!r}; psymem knows {DESIGN!r}, or leave it out."
-        )
-        problems.append(Problem(0, "", message))
-    return (DESIGN if DESIGN in declared else None), problems
+    for row, cell in read.frame["design"].items():
+        if cell not in DESIGNS:
+            message = f"{cell!r} is not a design that psymem knows; write {NAMED} or leave the column out."
+            problems.append(Problem(int(str(row)), "design", message))
+        elif cell != (declared or (named or [cell])[0]):
+            message = f"{cell!r}, but {'the card says' if declared else 'earlier rows say'} {declared or named[0]!r}."
+            problems.append(Problem(int(str(row)), "design", message))
+        named += [cell] if cell in DESIGNS else []
+    if declared in DESIGNS:
+        return declared, problems
+    return (named[0] if named else None), problems
 
 
 def _check_rows(
@@ -219,9 +225,10 @@ def _check_rows(
 ) -> list[Problem]:
     sound = [s for s in stimuli if s.item and s.condition]
     problems = item_checks.repeated_rows(sound)
-    factors = [f for f in layout.factors.values() if not (design and f in FACTORS)]
+    fixed = design if design and DESIGNS[design].fixed else None
+    factors = [f for f in layout.factors.values() if not (fixed and f in DESIGNS[fixed].factors)]
     problems += item_checks.inconsistent_factors(sound, factors)
-    if not design:
+    if not fixed:
         item_checks.note_incomplete_items(sound, file, notes)
     item_checks.note_same_sentences([s for s in sound if s.words], file, notes)
     item_checks.note_mixed_scripts(sound, file, notes)
@@ -262,7 +269,7 @@ def _read_controls(path: Path, report: Report) -> pd.DataFrame | None:
         raise StimuliError(
             f"{lacking} lacks item {item!r} in condition {condition!r}; both files need the same."
         )
-    return to_words(controls.stimuli, CONDITIONS if controls.design else None)
+    return to_words(controls.stimuli, order_of(controls.design))
 
 
 def to_words(

@@ -222,6 +222,12 @@ def _refuse_empty(rows: pd.DataFrame, path: Path, settings: Settings) -> None:
             raise DataError(
                 f"{path}, row {empty.index[empty][0]}, column {settings.given(name)!r}: it is empty."
             )
+    missing = rows["subject"] == "NA"
+    if missing.any():
+        raise DataError(
+            f"{path}, row {missing.index[missing][0]}, column {settings.given('subject')!r}: 'NA' means missing; say whose "
+            "reading this is, or leave the row out."
+        )
     spaced = rows["word"].str.contains(r"\s")
     if spaced.any():
         row = spaced.index[spaced][0]

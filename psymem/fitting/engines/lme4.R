@@ -80,8 +80,14 @@ psymem_write <- function(table, folder, name) {
 }
 
 psymem_report <- function(model, said, folder) {
-  psymem_write(psymem_coefficients(model), folder, "coefficients.csv")
-  psymem_write(as.data.frame(as.matrix(vcov(model))), folder, "covariance.csv")
+  keep <- function(condition) {  # vcov() says it when it takes another covariance than the one asked for
+    said <<- c(said, conditionMessage(condition))
+    invokeRestart("muffleWarning")
+  }
+  withCallingHandlers({
+    psymem_write(psymem_coefficients(model), folder, "coefficients.csv")
+    psymem_write(as.data.frame(as.matrix(vcov(model))), folder, "covariance.csv")
+  }, warning = keep)
   psymem_write(as.data.frame(lme4::VarCorr(model))[c("grp", "var1", "var2", "vcov", "sdcor")], folder, "variance.csv")
   psymem_write(psymem_blups(model), folder, "random_effects.csv")
   facts <- psymem_facts(model)

@@ -16,12 +16,15 @@ import pandas as pd
 from psymem.errors import EngineError
 from psymem.fitting.engines.r_bridge import RModel, RResult, run
 from psymem.fitting.formula.design import ModelData, RandomTerm, dropped_sentence
-from psymem.fitting.formula.prediction import fixed_matrix, random_columns
+from psymem.fitting.formula.prediction import fixed_part, random_columns
 from psymem.fitting.inference import coefficient_table
 from psymem.fitting.profiled.engine import check_response
 from psymem.fitting.profiled.satterthwaite import Curvature
 from psymem.fitting.result import VARIANCE_COLUMNS, Fit
 from psymem.fitting.spec import FitSpec
+
+UNCONVERGED = ("failed to converge", "not uniquely determined")
+"""Parts of lme4's messages that mean that the estimates are not those of a maximum."""
 
 
 def fit_lme4(spec: FitSpec, data: ModelData) -> Fit:
@@ -57,12 +60,19 @@ def r_formula(data: ModelData) -> str:
         for b, term in enumerate(data.random, start=1)
     ]
     fixed = [f"x{j}" for j in range(1, len(data.names) + 1)]
-    return "y ~ 0 + " + " + ".join([*fixed, *bars])
+    offset = ["offset(o)"] if data.offset is not None else []
+    response = "y" if data.trials is None else "cbind(y, failed)"
+    return f"{response} ~ 0 + " + " + ".join([*fixed, *offset, *bars])
 
 
 def r_columns(data: ModelData) -> dict[str, np.ndarray]:
     """Return every column of the model under a name that R and lme4 read without quoting."""
     columns = {"y": np.asarray(data.response, dtype=float)}
+    if data.trials is not None:
+        columns["y"] = np.round(data.response * data.trials)
+        columns["failed"] = data.trials - columns["y"]
+    if data.offset is not None:
+        columns["o"] = data.offset
     columns |= {f"x{j}": data.fixed[:, j - 1] for j in range(1, len(data.names) + 1)}
     for b, term in enumerate(data.random, start=1):
         columns |= {f"z{b}_{k}": term.columns[:, k - 1] for k in range(1, len(term.names) + 1)}
@@ -85,7 +95,7 @@ def _as_fit(spec: FitSpec, data: ModelData, result: RResult) -> Fit:
         n_groups={term.group: len(term.levels) for term in data.random},
         loglik=facts["loglik"],
         n_parameters=int(facts["parameters"]),
-        converged=facts["optimizer_code"] == 0 and not any("failed to converge" in m for m in messages),
+        converged=facts["optimizer_code"] == 0 and not any(s in m for m in messages for s in UNCONVERGED),
         singular=bool(facts["singular"]),
         sigma=facts["sigma"] if spec.family == "gaussian" else float("nan"),
         vcov=pd.DataFrame(result["covariance"].to_numpy(), index=names, columns=names),
@@ -162,7 +172,7 @@ def _sentences(messages: tuple[str, ...]) -> list[str]:
     """Say what lme4 said in plain words, once each."""
     said = []
     for message in messages:
-        if "singular" in message:
+        if "singular" in message and "Hessian" not in message:
             said.append(
                 "The fit is singular: a variance is estimated as zero or a correlation as 1 or -1, so the random "
                 "effects are more than the data can tell apart."
@@ -223,7 +233,7 @@ class LmeState:
         linear = self.data.fixed @ self.estimates
         for term, modes in zip(self.data.random, self.modes, strict=True):
             linear = linear + np.einsum("nk,nk->n", term.columns, modes[term.codes])
-        return inverse_link(linear, self.family)
+        return inverse_link(linear if self.data.offset is None else linear + self.data.offset, self.family)
 
     def residuals(self) -> np.ndarray:
         """Response minus fitted values, one per row used."""
@@ -231,9 +241,7 @@ class LmeState:
 
     def predict(self, frame: pd.DataFrame, *, random: bool = True, new_levels: str = "zero") -> np.ndarray:
         """Predict the mean of new rows; see Fit.predict."""
-        matrix, complete = fixed_matrix(self.data, frame)
-        linear = np.full(len(frame), np.nan)
-        linear[complete] = matrix @ self.estimates
+        linear, complete = fixed_part(self.data, frame, self.estimates)
         for term, modes in zip(self.data.random, self.modes, strict=True) if random else ():
             columns, codes = random_columns(self.data, term, frame, complete, new_levels)
             known = np.vstack([modes, np.zeros(len(term.names))])  # code -1, a new level, is the last row

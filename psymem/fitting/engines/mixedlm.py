@@ -7,6 +7,7 @@ numbers and names as every other engine (see lme4_engine).
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
@@ -41,11 +42,17 @@ def fit_mixedlm(spec: FitSpec, data: ModelData) -> Fit:
     import mixedlm
 
     family = getattr(mixedlm.families, FAMILIES[spec.family])()
-    columns = {k: _padded(v) if k.startswith("g") else v for k, v in r_columns(data).items()}
+    columns = {k: _padded(v) if k.startswith("g") else v for k, v in r_columns(data).items()} | {
+        "y": data.response
+    }
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            model = mixedlm.glmer(r_formula(data), pd.DataFrame(columns), family=family)
+            plain = replace(data, offset=None, trials=None)
+            frame = pd.DataFrame(columns)
+            model = mixedlm.glmer(
+                r_formula(plain), frame, family=family, offset=data.offset, weights=data.trials
+            )
     except Exception as error:
         raise EngineError(f"mixedlm could not fit the model: {error}. Try engine lme4.") from error
     return _as_fit(spec, data, model, [f"mixedlm says: {w.message}" for w in caught])

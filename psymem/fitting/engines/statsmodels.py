@@ -15,7 +15,7 @@ import pandas as pd
 from psymem._version import __version__
 from psymem.errors import EngineError, FitError
 from psymem.fitting.formula.design import ModelData, RandomTerm, dropped_sentence
-from psymem.fitting.formula.prediction import fixed_matrix
+from psymem.fitting.formula.prediction import fixed_part
 from psymem.fitting.inference import coefficient_table
 from psymem.fitting.result import VARIANCE_COLUMNS, Fit
 from psymem.fitting.spec import FitSpec
@@ -30,6 +30,7 @@ class StatsmodelsState:
 
     def __init__(self, data: ModelData, result: Any, residual_df: float, inverse_link: Any = None) -> None:
         self.data, self.result, self.residual_df = data, result, residual_df
+        self.subtracted = data.offset is None  # an offset that comes later was subtracted from the response
         self.beta = np.asarray(result.params)[: len(data.names)]
         self.inverse_link = inverse_link or (lambda eta: eta)
 
@@ -39,7 +40,8 @@ class StatsmodelsState:
 
     def fitted(self) -> np.ndarray:
         """Return fitted values on the scale of the response."""
-        return np.asarray(self.result.fittedvalues)
+        found = np.asarray(self.result.fittedvalues)
+        return found + self.data.offset if self.subtracted and self.data.offset is not None else found
 
     def residuals(self) -> np.ndarray:
         """Return response minus fitted values."""
@@ -57,10 +59,7 @@ class StatsmodelsState:
             raise EngineError(
                 "The engine 'statsmodels' predicts without random effects only; use random=False."
             )
-        matrix, complete = fixed_matrix(self.data, frame)
-        found = np.full(len(frame), np.nan)
-        found[complete] = self.inverse_link(matrix @ self.beta)
-        return found
+        return self.inverse_link(fixed_part(self.data, frame, self.beta)[0])
 
 
 def fit_statsmodels(spec: FitSpec, data: ModelData) -> Fit:
@@ -189,7 +188,11 @@ def _glm(spec: FitSpec, data: ModelData) -> dict[str, Any]:
     import statsmodels.api as sm
 
     family = _family(spec, data)
-    result = sm.GLM(data.response, data.fixed, family=family).fit()
+    response = data.response
+    if data.trials is not None:
+        successes = np.round(data.response * data.trials)
+        response = np.column_stack([successes, data.trials - successes])
+    result = sm.GLM(response, data.fixed, family=family, offset=data.offset).fit()
     return {
         "result": result, "df": np.inf, "loglik": result.llf, "converged": result.converged, "sigma": np.nan, "extra": 0,
         "groups": {}, "variances": _variances([]), "inverse_link": family.link.inverse,
@@ -208,8 +211,17 @@ def _gee(spec: FitSpec, data: ModelData) -> dict[str, Any]:
         )
     family = _family(spec, data)
     term = matching[0]
+    if data.trials is not None:
+        raise EngineError(
+            f"A GEE takes one answer a row, not {data.response_name}. Use one row per trial, or engine 'lme4'."
+        )
     model = sm.GEE(
-        data.response, data.fixed, groups=term.codes, family=family, cov_struct=sm.cov_struct.Exchangeable()
+        data.response,
+        data.fixed,
+        groups=term.codes,
+        family=family,
+        cov_struct=sm.cov_struct.Exchangeable(),
+        offset=data.offset,
     )
     result = model.fit()
     notes = ["A GEE has no likelihood; standard errors are robust to correlation within groups.", NORMAL]

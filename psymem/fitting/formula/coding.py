@@ -16,7 +16,7 @@ INTERCEPT = "(Intercept)"
 
 
 def model_matrix(
-    terms: Terms, columns: Columns, contrasts: Mapping[str, Contrast]
+    terms: Terms, columns: Columns, contrasts: Mapping[str, Contrast], *, every: Contrast | None = None
 ) -> tuple[np.ndarray, tuple[str, ...], tuple[int, ...]]:
     """Return the matrix (n x p), its column names as in R, and the index of the term each column belongs to.
 
@@ -28,6 +28,8 @@ def model_matrix(
         Columns the terms refer to.
     contrasts
         Coding per column; treatment where none is given.
+    every
+        Coding of all categorical columns, in place of theirs.
 
     Raises
     ------
@@ -47,7 +49,9 @@ def model_matrix(
     for k, term in enumerate(terms.terms):
         block, suffixes = np.ones((n, 1)), [INTERCEPT] if not term else [""]
         for factor in term:
-            coded, coded_names = _code(labels[factor], values[factor], contrasts, (k, factor) in full)
+            coded, coded_names = _code(
+                labels[factor], values[factor], every or contrasts, (k, factor) in full
+            )
             block = (coded[:, :, None] * block[:, None, :]).reshape(n, -1)
             suffixes = [f"{left}:{right}" if left else right for right in coded_names for left in suffixes]
         pieces.append(block)
@@ -89,7 +93,7 @@ def _full_dummies(terms: Terms, values: list[Value]) -> set[tuple[int, int]]:
 
 
 def _code(
-    label: str, value: Value, contrasts: Mapping[str, Contrast], full: bool
+    label: str, value: Value, contrasts: Mapping[str, Contrast] | Contrast, full: bool
 ) -> tuple[np.ndarray, list[str]]:
     """Return the columns of one factor or number and their names."""
     if not isinstance(value, Factor):
@@ -103,7 +107,8 @@ def _code(
                 f"{label!r} has one level in the rows used ({only}), so it has no effect to estimate. "
                 "Take it out of the formula, or use more rows."
             )
-        contrast = value.contrast or contrasts.get(label, TREATMENT)
+        every = contrasts if isinstance(contrasts, Contrast) else None
+        contrast = every or value.contrast or contrasts.get(label, TREATMENT)  # type: ignore[union-attr]
         matrix, suffixes = contrast.coding(label, value.levels)
     return matrix[value.codes], [label + suffix for suffix in suffixes]
 

@@ -16,6 +16,10 @@ LARGEST = 1e100
 
 MOSTLY_NUMBERS = 0.5
 """A text column in which more than this share of values are numbers is taken for a damaged column of numbers."""
+MOST_CATEGORIES = 20
+"""With at most this many different values that all come up again it is a factor: 0, 1, 2, 3+."""
+SELDOM = 0.1
+"""A text that comes up less often than this share of the median number's rows is taken for a slip of the pen."""
 
 
 def as_factor(column: pd.Series, order: tuple[str, ...] | None = None) -> Factor:
@@ -78,10 +82,13 @@ def _is_boolean(column: pd.Series) -> bool:
     return column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) == "boolean"
 
 
-def as_predictor(column: pd.Series, order: tuple[str, ...] | None, categorical: bool) -> Value:
+def as_predictor(
+    column: pd.Series, order: tuple[str, ...] | None, categorical: bool, *, in_factor: bool = False
+) -> Value:
     """Read a column of the right-hand side: numbers stay numbers, text and booleans become categories.
 
-    The index of `column` holds row numbers, for messages.
+    The index of `column` holds row numbers, for messages. With `in_factor` the formula has the column in ``factor()``
+    only, so that text is never taken for damaged numbers.
 
     Raises
     ------
@@ -96,16 +103,21 @@ def as_predictor(column: pd.Series, order: tuple[str, ...] | None, categorical: 
         raise FitError(
             f"Column {column.name!r} holds dates or durations; turn it into numbers, for example days or ms."
         )
-    _refuse_comma_numbers(column)
-    _refuse_damaged_numbers(column)
+    if not in_factor:
+        _refuse_comma_numbers(column)
+        _refuse_damaged_numbers(column)
     return as_factor(column)
 
 
 def _refuse_damaged_numbers(column: pd.Series) -> None:
-    values = pd.Series(pd.unique(column.dropna()))
-    wrong = pd.to_numeric(values, errors="coerce").isna().to_numpy()
-    if len(values) and 0 < wrong.mean() < MOSTLY_NUMBERS:
-        _raise_text(column, values[wrong].iloc[0])
+    counts = column.value_counts(sort=False)
+    wrong = pd.to_numeric(pd.Series(counts.index), errors="coerce").isna().to_numpy()
+    if not len(counts) or not 0 < wrong.mean() < MOSTLY_NUMBERS:
+        return
+    often = max(2.0, SELDOM * float(counts[~wrong].median()))
+    if len(counts) > MOST_CATEGORIES or (counts[wrong] < often).any():
+        seldom = counts[wrong].sort_values(kind="stable").index[0]
+        _raise_text(column, seldom, " If the column holds categories, write factor() around its name.")
 
 
 def _refuse_comma_numbers(column: pd.Series) -> None:
@@ -149,6 +161,23 @@ def as_response(column: pd.Series, family: str) -> tuple[np.ndarray, str]:
     return pd.to_numeric(column.astype(object), errors="coerce").to_numpy(dtype=float), ""
 
 
+def as_counts(column: pd.Series) -> np.ndarray:
+    """Read a column of ``cbind()`` as numbers.
+
+    Raises
+    ------
+    FitError
+        If it holds text; the first such row is named.
+    """
+    if _is_number(column) or _is_boolean(column):
+        return column.astype(float).to_numpy(dtype=float, na_value=np.nan)
+    values = column.dropna()
+    wrong = pd.to_numeric(values.astype(str), errors="coerce").isna()
+    if wrong.any():
+        _raise_text(column, values[wrong].iloc[0])
+    return pd.to_numeric(column.astype(object), errors="coerce").to_numpy(dtype=float)
+
+
 def _refuse_outside_family(column: pd.Series, values: np.ndarray, family: str) -> None:
     """Raise FitError if a number cannot come from the family's distribution, naming the row."""
     if family == "gaussian":
@@ -166,11 +195,11 @@ def _refuse_outside_family(column: pd.Series, values: np.ndarray, family: str) -
         )
 
 
-def _raise_text(column: pd.Series, value: Any) -> None:
+def _raise_text(column: pd.Series, value: Any, advice: str = "") -> None:
     row = column.index[int(np.flatnonzero((column == value).to_numpy())[0])]
     raise FitError(
         f"Column {column.name!r} has the text {str(value)!r} in row {row}, where a number is expected. "
-        "Correct it, or leave the cell empty if the value is missing."
+        f"Correct it, or leave the cell empty if the value is missing.{advice}"
     )
 
 

@@ -19,10 +19,12 @@ from psymem.fitting.formula.columns import (
 )
 from psymem.fitting.formula.contrasts import TREATMENT, Contrast
 from psymem.fitting.formula.expression import deparse
+from psymem.fitting.formula.missing import with_missing
 from psymem.fitting.formula.terms import Bar, ParsedFormula, parse_formula
 from psymem.fitting.formula.transforms import Columns, Factor, Numbers
 from psymem.fitting.formula.variables import (
     complete_rows,
+    offset_of,
     read_variables,
     response_of,
     select_rows,
@@ -97,6 +99,11 @@ class ModelData:
         Plain sentences for the reader.
     weights
         Weight of each row; None where all count the same.
+    offset
+        What ``offset()`` adds to the linear predictor of each row; None without one.
+    trials
+        Successes and failures of each row where the response is ``cbind(successes, failures)``; `response` is then the
+        share of successes. None for other responses.
     """
 
     parsed: ParsedFormula
@@ -114,6 +121,8 @@ class ModelData:
     dropped_columns: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     weights: np.ndarray | None = field(default=None, repr=False)
+    offset: np.ndarray | None = field(default=None, repr=False)
+    trials: np.ndarray | None = field(default=None, repr=False)
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -172,6 +181,7 @@ def build(frame: pd.DataFrame, spec: FitSpec) -> ModelData:
         frame[list(dict.fromkeys(parsed.columns))]
         .iloc[rows if spec.where else slice(None)]
         .set_axis(numbered[rows])
+        .pipe(with_missing)
     )
     values, groups, response_values = read_variables(table, parsed, spec, notes)
     weights = _weights(frame, spec, rows, numbered)
@@ -185,7 +195,7 @@ def build(frame: pd.DataFrame, spec: FitSpec) -> ModelData:
         memory,
     )
     selected = {name: v[complete] for name, v in response_values.items()}
-    response = response_of(parsed, selected, columns)
+    response, trials = response_of(parsed, selected, columns)
     factors = {name: drop_unused(Factor(f.codes[complete], f.levels)) for name, f in groups.items()}
     codings = {name: contrast for name, contrast in spec.contrasts.items() if name in columns.variables}
     fixed, fixed_names, _ = model_matrix(parsed.fixed, columns, codings)
@@ -209,6 +219,8 @@ def build(frame: pd.DataFrame, spec: FitSpec) -> ModelData:
         dropped_columns=tuple(lost),
         notes=tuple(notes),
         weights=None if weights is None else weights[complete],
+        offset=offset_of(parsed, columns),
+        trials=trials,
     )
 
 

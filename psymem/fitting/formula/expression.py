@@ -150,18 +150,21 @@ class _Parser:
         if kind != "end":
             expected = "an operator" if text != ")" else "the end, since no parenthesis is open"
             hint = " Equality is written '=='." if text == "=" else ""
-            if kind == "name" and "~" in self.source[:position]:
-                hint = self._backquote_hint(position)
+            hint = self._quoting_hint(kind, position) or hint
             raise mark(self.source, position, f"expected {expected}, found {text!r}.{hint}", self.what)
         return node
 
-    def _backquote_hint(self, position: int) -> str:
-        """Say how to write a column such as ``1st`` or ``my factor``, if that may be what stands before `position`."""
+    def _quoting_hint(self, kind: str, position: int) -> str:
+        """Say how to write a name such as ``1st`` or ``my factor``, if that may be what stands around `position`."""
+        if kind != "name" or (self.what == "formula" and "~" not in self.source[:position]):
+            return ""
         before = re.search(r"[\w.]+ *$", self.source[:position])
         after = re.match(r"[\w.]+", self.source[position:])
         if before is None or after is None:
             return ""
-        return f" If this is a column name, put it in backquotes: `{before[0]}{after[0]}`."
+        name = before[0] + after[0]
+        quotes = f"; if it is text, in quotes: '{name}'" if self.what == "condition" else ""
+        return f" If this is a column name, put it in backquotes: `{name}`{quotes}."
 
     def _tokens(self) -> Iterator[tuple[str, str, int]]:
         position = 0
@@ -196,8 +199,9 @@ class _Parser:
         if kind != "operator" or found != text:
             if kind == "end":
                 raise mark(self.source, opened, "this parenthesis is not closed.", self.what)
+            hint = self._quoting_hint(kind, position)
             raise mark(
-                self.source, position, f"expected an operator or {text!r}, found {found!r}.", self.what
+                self.source, position, f"expected an operator or {text!r}, found {found!r}.{hint}", self.what
             )
 
     def operator(self) -> str | None:

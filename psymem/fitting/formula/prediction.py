@@ -10,12 +10,16 @@ from psymem.fitting.formula.coding import model_matrix
 from psymem.fitting.formula.columns import as_factor, as_predictor
 from psymem.fitting.formula.design import ModelData, RandomTerm
 from psymem.fitting.formula.expression import names
+from psymem.fitting.formula.missing import missing_text
 from psymem.fitting.formula.transforms import Columns, Factor, Numbers, Value
+from psymem.fitting.formula.variables import offset_of
 from psymem.tables import require_columns
 
 
-def fixed_matrix(data: ModelData, frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Return the fixed-effects matrix of the complete rows of `frame`, and which rows are complete (booleans).
+def fixed_part(data: ModelData, frame: pd.DataFrame, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the fixed part of the prediction for `frame`, offset included, and which rows are complete (booleans).
+
+    The others are NaN.
 
     Raises
     ------
@@ -24,10 +28,16 @@ def fixed_matrix(data: ModelData, frame: pd.DataFrame) -> tuple[np.ndarray, np.n
     UnknownNameError
         For a column that is not there.
     """
-    needed = list(dict.fromkeys(n for factor in data.parsed.fixed.factors for n in names(factor)))
-    columns, complete = new_columns(data, frame, needed)
+    nodes = (*data.parsed.fixed.factors, *data.parsed.offsets)
+    columns, complete = new_columns(
+        data, frame, list(dict.fromkeys(n for node in nodes for n in names(node)))
+    )
     matrix, _, _ = model_matrix(data.parsed.fixed, columns, data.codings)
-    return matrix[:, list(data.kept)], complete
+    found = np.full(len(frame), np.nan)
+    found[complete] = matrix[:, list(data.kept)] @ beta
+    if (offset := offset_of(data.parsed, columns)) is not None:
+        found[complete] += offset
+    return found, complete
 
 
 def new_columns(data: ModelData, frame: pd.DataFrame, needed: list[str]) -> tuple[Columns, np.ndarray]:
@@ -36,7 +46,7 @@ def new_columns(data: ModelData, frame: pd.DataFrame, needed: list[str]) -> tupl
     complete = np.ones(len(frame), dtype=bool)
     values: dict[str, Value] = {}
     for name in needed:
-        values[name] = _like(name, data.columns.variables[name], frame[name])
+        values[name] = _like(name, data.columns.variables[name], missing_text(frame[name]))
         value = values[name]
         complete &= value.codes >= 0 if isinstance(value, Factor) else ~np.isnan(value.matrix[:, 0])
     rows = np.flatnonzero(complete)
@@ -106,7 +116,7 @@ def _names_of(data: ModelData, bar: object) -> tuple[str, ...]:
 
 def _level_codes(group: tuple[str, ...], term: RandomTerm, rows: pd.DataFrame) -> np.ndarray:
     require_columns(rows, group, "the table to predict for")
-    parts = [as_factor(rows[name]) for name in group]
+    parts = [as_factor(missing_text(rows[name])) for name in group]
     labels = np.asarray(parts[0].levels + ("",), dtype=object)[parts[0].codes]
     for part in parts[1:]:
         labels = labels + ":" + np.asarray(part.levels + ("",), dtype=object)[part.codes]

@@ -59,6 +59,15 @@ class ParsedFormula:
     response: Node
     fixed: Terms
     bars: tuple[Bar, ...]
+    offsets: tuple[Node, ...] = ()
+
+    @property
+    def counts(self) -> tuple[Node, Node] | None:
+        """Successes and failures of a response ``cbind(successes, failures)``; None for other responses."""
+        if self.response.kind != "call" or self.response.value != "cbind":
+            return None
+        first, second = self.response.arguments
+        return first, second
 
     @property
     def columns(self) -> list[str]:
@@ -70,8 +79,9 @@ class ParsedFormula:
 
     @property
     def predictors(self) -> list[str]:
-        """Columns of the fixed part and of the left sides of bars."""
-        nodes = [*self.fixed.factors, *(factor for bar in self.bars for factor in bar.terms.factors)]
+        """Columns of the fixed part, of offsets and of the left sides of bars."""
+        bars = [factor for bar in self.bars for factor in bar.terms.factors]
+        nodes = [*self.fixed.factors, *self.offsets, *bars]
         return list(dict.fromkeys(name for node in nodes for name in names(node)))
 
 
@@ -98,9 +108,55 @@ def parse_formula(source: str) -> ParsedFormula:
         )
     ) is not None:
         raise mark(source, second.position, "a formula has one '~' only.")
+    _check_counts(response, source)
     fixed, bars = _split(right, source)
+    fixed, offsets = _take_offsets(fixed, source)
     expanded = tuple(one for bar in bars for one in _expand_bar(bar, source))
-    return ParsedFormula(source, response, _fixed_terms(fixed, bool(bars), source), expanded)
+    return ParsedFormula(source, response, _fixed_terms(fixed, bool(bars), source), expanded, tuple(offsets))
+
+
+def _check_counts(response: Node, source: str) -> None:
+    """Raise FormulaError for a cbind() that is not the whole left-hand side with two arguments."""
+    for node in response.walk():
+        if (
+            node.kind == "call"
+            and node.value == "cbind"
+            and (node is not response or len(node.arguments) != 2)
+        ):
+            raise mark(
+                source,
+                node.position,
+                "cbind() is the whole left-hand side and has two counts, as in 'cbind(correct, wrong) ~ x'.",
+            )
+
+
+def _take_offsets(node: Node | None, source: str) -> tuple[Node | None, list[Node]]:
+    """Separate what ``offset()`` holds, which may only be added, from the fixed part."""
+    if node is None:
+        return None, []
+    if node.kind == "call" and node.value == "offset":
+        if len(node.arguments) != 1:
+            raise mark(source, node.position, "offset() holds one expression, as in offset(log(seconds)).")
+        return None, [node.arguments[0]]
+    if node.kind == "binary" and node.value == "+":
+        left, found = _take_offsets(node.arguments[0], source)
+        right, more = _take_offsets(node.arguments[1], source)
+        both = [one for one in (left, right) if one is not None]
+        joined = Node("binary", "+", tuple(both), node.position) if len(both) == 2 else None
+        return joined or (both[0] if both else None), found + more
+    if node.kind == "binary" and node.value == "-":
+        left, found = _take_offsets(node.arguments[0], source)
+        right = node.arguments[1]
+        rest = (
+            Node("unary", "-", (right,), node.position)
+            if left is None
+            else Node("binary", "-", (left, right), node.position)
+        )
+        return rest, found
+    if node.kind == "parenthesis":
+        inside, found = _take_offsets(node.arguments[0], source)
+        return (Node("parenthesis", "", (inside,), node.position) if inside is not None else None), found
+    return node, []
 
 
 def _fixed_terms(fixed: Node | None, has_bars: bool, source: str) -> Terms:
@@ -201,7 +257,7 @@ def _placeholders(node: Node, source: str, factors: list[Node]) -> str:  # noqa:
     if node.kind == "name" and node.value == ".":
         raise mark(source, node.position, "'.' (all other columns) is not supported; name the columns.")
     if node.kind == "call" and node.value == "offset":
-        raise mark(source, node.position, "offset() is not supported; subtract it from the response instead.")
+        raise mark(source, node.position, "offset() can be added to the fixed part only.")
     if node.value == "%in%":
         raise mark(source, node.position, "'%in%' is not supported; write 'a:b' or 'a/b'.")
     if node.kind not in ("name", "call"):

@@ -1,13 +1,14 @@
 """Functions that may stand in a formula, with R's definitions, and their evaluation on columns.
 
-Transforms that look at the data (``scale``, ``center``, ``poly``) store what they found, so that a prediction for new
-rows uses the values of the rows that were fitted.
+Transforms that look at the data (``scale``, ``center``, ``poly``, ``ns``) store what they found, so that a prediction for
+new rows uses the values of the rows that were fitted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from psymem.errors import FitError, UnknownNameError
 from psymem.fitting.formula.contrasts import Contrast, as_contrast
 from psymem.fitting.formula.expression import CONSTANTS, Node, deparse
+from psymem.fitting.formula.splines import NaturalSpline, natural_spline
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,8 @@ def evaluate(node: Node, columns: Columns) -> Value:
         return _category(node, columns)
     if node.kind == "call" and node.value == "poly":
         return _poly(node, columns)
+    if node.kind == "call" and node.value == "ns":
+        return _natural_spline(node, columns)
     if node.kind == "call" and node.value == "I":
         return evaluate(_one(node), columns)
     if node.kind == "binary" and node.value in COMPARISONS:
@@ -100,7 +104,7 @@ def number(node: Node, columns: Columns) -> np.ndarray:
         left, right = (number(child, columns) for child in node.arguments)
         with np.errstate(all="ignore"):
             return ARITHMETIC[str(node.value)](left, right)
-    if node.kind == "call" and node.value not in CATEGORIES and node.value not in ("poly", "I"):
+    if node.kind == "call" and node.value not in CATEGORIES and node.value not in ("poly", "ns", "I"):
         return _call(node, columns)
     if node.kind in ("name", "call") or node.value in COMPARISONS:
         return _single(evaluate(node, columns), node)
@@ -128,7 +132,7 @@ def _call(node: Node, columns: Columns) -> np.ndarray:
         inner = Node("call", "log", node.arguments[:1], node.position)
         return _call(inner, columns) / np.log(float(base.value))
     if name not in FUNCTIONS:
-        known = [*FUNCTIONS, "scale", "center", "poly", "I", *CATEGORIES]
+        known = [*FUNCTIONS, "scale", "center", "poly", "ns", "I", *CATEGORIES]
         raise UnknownNameError("function for formulas", name, known)
     function, allowed, domain = FUNCTIONS[name]
     values = number(_one(node), columns)
@@ -144,11 +148,13 @@ def _call(node: Node, columns: Columns) -> np.ndarray:
 
 
 def look_ahead(nodes: Iterable[Node], columns: Columns) -> None:
-    """Let ``scale`` and ``center`` look at every row that has a value, before incomplete rows are dropped, as R does."""
+    """Let ``scale``, ``center`` and ``ns`` look at every row with a value, before incomplete rows are dropped, as R does."""
     for node in nodes:
         for call in node.walk():
             if call.kind == "call" and call.value in ("scale", "center") and call.arguments:
                 _scale(call, columns)
+            if call.kind == "call" and call.value == "ns" and call.arguments:
+                _natural_spline(call, columns)
 
 
 def _one(node: Node) -> Node:
@@ -202,6 +208,51 @@ def _poly(node: Node, columns: Columns) -> Numbers:
     centres, norms = columns.remember(node, lambda: _recurrence(values, degree))
     basis = _orthogonal(values, centres, norms)
     return Numbers(basis / np.sqrt(norms[2:]), tuple(str(k + 1) for k in range(degree)))
+
+
+def _natural_spline(node: Node, columns: Columns) -> Numbers:
+    """R's ns(x, df), ns(x, df = 3) or ns(x, knots = c(2, 5)); its knots are those of the rows that were fitted."""
+    plain = [a for a in node.arguments if a.value != "="]
+    options = _options(node)
+    wrong = sorted(set(options) - {"df", "knots", "intercept"})
+    if not plain or wrong or len(plain) > 2:
+        what = f"has no option {wrong[0]!r}" if wrong else "takes a column, and df or knots"
+        raise FitError(f"{deparse(node)}: ns() {what}, as in ns(x, df = 3) or ns(x, knots = c(2, 5)).")
+    values = number(plain[0], columns)
+    size = plain[1] if len(plain) > 1 else options.get("df", Node("number", 1.0))
+    intercept = _truth(options.get("intercept"), False)
+    if size.kind != "number" or float(size.value) < 1 + intercept or float(size.value) % 1:
+        raise FitError(
+            f"{deparse(node)}: df has to be a whole number from {1 + intercept} on, not {deparse(size)}."
+        )
+    knots = (
+        tuple(number(k, Columns({}, np.zeros(1)))[0] for k in _listed(options["knots"]))
+        if "knots" in options
+        else None
+    )
+    spline = columns.remember(
+        node,
+        lambda: _checked(node, natural_spline(values, int(float(size.value)), knots, intercept=intercept)),
+    )
+    basis = spline(values)
+    return Numbers(basis, tuple(str(k + 1) for k in range(basis.shape[1])))
+
+
+def _listed(node: Node) -> tuple[Node, ...]:
+    return node.arguments if node.kind == "list" else (node,)
+
+
+def _checked(node: Node, spline: NaturalSpline) -> NaturalSpline:
+    """Refuse knots that coincide or lie outside of the data."""
+    low, high = spline.outer
+    ordered = [low, *sorted(spline.inner), high]
+    if any(b <= a for a, b in pairwise(ordered)):
+        shown = ", ".join(f"{knot:g}" for knot in spline.inner)
+        raise FitError(
+            f"{deparse(node)}: its knots ({shown}) have to differ and lie between the smallest and the largest value, "
+            f"{low:g} and {high:g}. Use fewer, or name others with knots = c(...)."
+        )
+    return spline
 
 
 def _recurrence(values: np.ndarray, degree: int) -> tuple[list[float], np.ndarray]:

@@ -1,12 +1,13 @@
-"""Weights of rows: an average over many readers says more than one over few.
+"""Weights and offsets of rows: an average over many readers says more than one over few.
 
 As in R's lm and lmer a row's residual variance is sigma^2 / w. Multiplying the row's response, fixed and random
-columns by sqrt(w) gives the same model with equal variances, whose log-likelihood lacks the sum of log(w) / 2.
+columns by sqrt(w) gives the same model with equal variances, whose log-likelihood lacks the sum of log(w) / 2. An offset
+of a linear model is subtracted from the response first.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
 
 import numpy as np
 
@@ -45,3 +46,17 @@ def unweighted_fit(fit: Fit, data: ModelData) -> Fit:
     assert data.weights is not None
     fit.state.data = data
     return replace(fit, loglik=fit.loglik + float(np.log(data.weights).sum()) / 2, data=data)
+
+
+def without_offset(data: ModelData) -> ModelData:
+    """Return the rows with the offset subtracted from the response, which is the same linear model."""
+    assert data.offset is not None
+    return replace(data, response=data.response - data.offset, offset=None)
+
+
+def with_offset(fit: Fit, data: ModelData) -> Fit:
+    """Return the fit of `without_offset(data)` with the rows as they were."""
+    if is_dataclass(fit.state):
+        return replace(fit, data=data, state=replace(fit.state, data=data))  # type: ignore[type-var]
+    fit.state.data = data
+    return replace(fit, data=data)

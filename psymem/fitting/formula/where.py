@@ -13,6 +13,7 @@ import pandas as pd
 from psymem.errors import FormulaError
 from psymem.fitting.formula.columns import _is_boolean
 from psymem.fitting.formula.expression import CONSTANTS, Node, deparse, mark, names, parse
+from psymem.fitting.formula.missing import with_missing
 from psymem.tables import require_columns
 
 CONDITION = "condition"
@@ -43,7 +44,7 @@ def rows_where(frame: pd.DataFrame, condition: str) -> np.ndarray:
     """
     tree = parse(condition, CONDITION)
     require_columns(frame, names(tree))
-    return np.flatnonzero(_truth(tree, frame, condition))
+    return np.flatnonzero(_truth(tree, with_missing(frame, names(tree)), condition))
 
 
 def _truth(node: Node, frame: pd.DataFrame, source: str) -> np.ndarray:

@@ -8,7 +8,7 @@ import pandas as pd
 from psymem._version import __version__
 from psymem.errors import FitError
 from psymem.fitting.formula.design import ModelData, dropped_sentence
-from psymem.fitting.formula.prediction import fixed_matrix
+from psymem.fitting.formula.prediction import fixed_part
 from psymem.fitting.inference import coefficient_table
 from psymem.fitting.result import VARIANCE_COLUMNS, Fit
 from psymem.fitting.spec import FitSpec
@@ -28,7 +28,8 @@ class LinearState:
 
     def fitted(self) -> np.ndarray:
         """Return fitted values."""
-        return self.data.fixed @ self.beta
+        found = self.data.fixed @ self.beta
+        return found if self.data.offset is None else found + self.data.offset
 
     def residuals(self) -> np.ndarray:
         """Return response minus fitted values."""
@@ -36,10 +37,7 @@ class LinearState:
 
     def predict(self, frame: pd.DataFrame, *, random: bool = True, new_levels: str = "zero") -> np.ndarray:
         """Predict new rows; see Fit.predict."""
-        matrix, complete = fixed_matrix(self.data, frame)
-        found = np.full(len(frame), np.nan)
-        found[complete] = matrix @ self.beta
-        return found
+        return fixed_part(self.data, frame, self.beta)[0]
 
 
 def fit_least_squares(spec: FitSpec, data: ModelData) -> Fit:

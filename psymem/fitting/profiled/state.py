@@ -10,7 +10,7 @@ from scipy.linalg.lapack import dpotri, dtrtrs
 
 from psymem.errors import FitError
 from psymem.fitting.formula.design import ModelData
-from psymem.fitting.formula.prediction import fixed_matrix, random_columns
+from psymem.fitting.formula.prediction import fixed_part, random_columns
 from psymem.fitting.profiled.criterion import Criterion, Evaluation
 from psymem.fitting.profiled.parameters import Coordinates
 from psymem.fitting.profiled.satterthwaite import Curvature
@@ -147,7 +147,8 @@ class ProfiledState:
                 found += own if block.columns is None else own * block.columns[:, k]
         if self.data.weights is not None:  # the blocks hold columns times the root of the weights
             found /= np.sqrt(self.data.weights)
-        return self.data.fixed @ self.beta + found
+        found += self.data.fixed @ self.beta
+        return found if self.data.offset is None else found + self.data.offset
 
     def residuals(self) -> np.ndarray:
         """Return response minus fitted values."""
@@ -157,9 +158,7 @@ class ProfiledState:
         """Predict new rows; see Fit.predict."""
         if new_levels not in ("zero", "error"):
             raise FitError(f"new_levels is {new_levels!r}; it can be 'zero' or 'error'.")
-        matrix, complete = fixed_matrix(self.data, frame)
-        found = np.full(len(frame), np.nan)
-        found[complete] = matrix @ self.beta
+        found, complete = fixed_part(self.data, frame, self.beta)
         if random:
             self._add_random(found, frame, complete, new_levels)
         return found

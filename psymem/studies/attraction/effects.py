@@ -9,8 +9,10 @@ attractor.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from math import prod
 from types import MappingProxyType
 
 import pandas as pd
@@ -38,6 +40,13 @@ HUMAN_PERCENTAGES: Mapping[str, tuple[float, float, float]] = MappingProxyType(
 """Percent of trials judged implausible and its 95% interval (Laurinavichyute & von der Malsburg, 2022)."""
 
 
+UNRELIABLE = "no reliable effect"
+"""Direction of an effect that cannot be told from zero."""
+
+VIOLATIONS: Mapping[str, str] = MappingProxyType({"agreement": "A", "semantic": "C"})
+"""What a verb can violate, and the condition that has this violation alone and no attractor."""
+
+
 @dataclass(frozen=True)
 class Effect:
     """One effect: a weighted sum of condition means, tested by one coefficient of one mixed model.
@@ -59,9 +68,13 @@ class Effect:
     term
         The coefficient that is the effect, in R's spelling.
     human_direction
-        "negative" (fewer trials judged implausible, that is attraction), "positive", "null" or "" (unknown).
+        "negative" (fewer trials judged implausible, that is attraction), "positive" or `UNRELIABLE`.
     human_evidence
         One sentence saying what that rests on.
+    rests_on
+        Violations, of `VIOLATIONS`, that a model has to detect before the effect means anything.
+    paper_direction
+        How the check marks of Timkey & Linzen (2023), Tables 6 and 7, count the human effect.
     """
 
     name: str
@@ -72,6 +85,8 @@ class Effect:
     term: str
     human_direction: str
     human_evidence: str
+    rests_on: tuple[str, ...]
+    paper_direction: str
 
     @property
     def conditions(self) -> tuple[str, ...]:
@@ -121,7 +136,7 @@ def human_effect(weights: Mapping[str, float]) -> tuple[float, float, float]:
 def _human_evidence(weights: Mapping[str, float], addition: str = "") -> tuple[str, str]:
     points, low, high = human_effect(weights)
     reliable = low > 0 or high < 0
-    direction = ("negative" if points < 0 else "positive") if reliable else "null"
+    direction = ("negative" if points < 0 else "positive") if reliable else UNRELIABLE
     interval = f"{points:+.0f} percentage points [{low:+.1f}, {high:+.1f}]".replace("-", "−")
     verdict = "reliable" if reliable else "not distinguishable from zero"
     return direction, f"Human effect {interval}, {verdict}.{addition}"
@@ -135,13 +150,38 @@ def _effect(
     formula: str,
     *,
     term: str,
-    addition: str = "",
+    rests_on: str = "agreement semantic",
 ) -> Effect:
-    direction, evidence = _human_evidence(weights, addition)
-    return Effect(name, label, subtraction, MappingProxyType(weights), formula, term, direction, evidence)
+    coding = PAPER_CODING.get(name)
+    direction, evidence = _human_evidence(weights, coding[1] if coding else _ADDITIONS.get(name, ""))
+    violations, paper = tuple(rests_on.split()), coding[0] if coding else direction
+    return Effect(
+        name,
+        label,
+        subtraction,
+        MappingProxyType(weights),
+        formula,
+        term,
+        direction,
+        evidence,
+        violations,
+        paper,
+    )
 
+
+PAPER_CODING: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "agreement-in-double": (
+            "negative",
+            " Timkey & Linzen (2023) count it as attraction: a lower value in H than in E has a check mark in their "
+            "Tables 6 and 7.",
+        )
+    }
+)
+"""Effects whose human direction the check marks of the paper's tables count otherwise, and a sentence about it."""
 
 _BORDERLINE = " The published analysis counts it as null; the interval only just includes zero."
+_ADDITIONS = {"additivity": _BORDERLINE}
 
 ATTRACTION_EFFECTS: tuple[Effect, ...] = (
     _effect(
@@ -151,6 +191,7 @@ ATTRACTION_EFFECTS: tuple[Effect, ...] = (
         {"A": -1, "B": 1},
         "y ~ attraction",
         term="attractiongrammatical",
+        rests_on="agreement",
     ),
     _effect(
         "semantic-attraction",
@@ -159,6 +200,7 @@ ATTRACTION_EFFECTS: tuple[Effect, ...] = (
         {"C": -1, "D": 1},
         "y ~ attraction",
         term="attractionsemantic",
+        rests_on="semantic",
     ),
     _effect(
         "interaction",
@@ -183,6 +225,7 @@ ATTRACTION_EFFECTS: tuple[Effect, ...] = (
         {"E": -1, "H": 1},
         "y ~ attraction",
         term="attractiongrammatical",
+        rests_on="agreement",
     ),
     _effect(
         "semantic-in-double",
@@ -191,6 +234,7 @@ ATTRACTION_EFFECTS: tuple[Effect, ...] = (
         {"E": -1, "G": 1},
         "y ~ attraction",
         term="attractionsemantic",
+        rests_on="semantic",
     ),
     _effect(
         "additivity",
@@ -199,7 +243,6 @@ ATTRACTION_EFFECTS: tuple[Effect, ...] = (
         {"E": 1, "F": 1, "G": -1, "H": -1},
         "y ~ gram_attr * sem_attr",
         term="gram_attrTRUE:sem_attrTRUE",
-        addition=_BORDERLINE,
     ),
 )
 """The seven effects of the published table, in its order."""
@@ -208,3 +251,40 @@ PUBLISHED_DIRECTIONS: Mapping[str, str | None] = MappingProxyType(
     {effect.name: effect.human_direction for effect in ATTRACTION_EFFECTS}
 )
 """Direction of each effect in the published percentages."""
+
+PAPER_DIRECTIONS: Mapping[str, str] = MappingProxyType(
+    {e.name: e.paper_direction for e in ATTRACTION_EFFECTS}
+)
+"""The same as the check marks of Timkey & Linzen (2023) count it."""
+
+
+def contrasts_of(
+    rows: pd.DataFrame, factors: Sequence[str], attraction: bool
+) -> dict[str, Mapping[str, float]]:
+    """Return effect name -> condition -> weight.
+
+    The effects of the attraction design, or for other designs the main effects of all factors with two
+    levels (second minus first, each averaged over the rest) and their two-way interactions (differences of
+    differences).
+    """
+    if attraction:
+        return {e.name: e.weights for e in ATTRACTION_EFFECTS}
+    cells = rows.drop_duplicates(["condition", *factors])[["condition", *factors]]
+    if cells["condition"].duplicated().any():
+        return {}
+    signs = {f: _signs(cells[f]) for f in factors if cells[f].nunique() == 2}
+    single: list[tuple[str, ...]] = [(f,) for f in signs]
+    named = single + list(combinations(signs, 2))
+    return {" × ".join(names): _weights(cells, [signs[n] for n in names]) for names in named}
+
+
+def _signs(column: pd.Series) -> list[int]:
+    first = column.iloc[0]
+    return [-1 if value == first else 1 for value in column]
+
+
+def _weights(cells: pd.DataFrame, signs: Sequence[Sequence[int]]) -> dict[str, float]:
+    """Weights of a main effect or interaction: products of signs, each side averaging to one."""
+    products = [prod(s) for s in zip(*signs, strict=True)]
+    scale = 2 ** len(signs) / len(products)
+    return {str(c): p * scale for c, p in zip(cells["condition"], products, strict=True)}

@@ -8,7 +8,7 @@ from psymem.measures.columns import by_head
 from psymem.plotting.figures import by_item_figure, in_rows, means_figure, page_width
 from psymem.plotting.style import COLUMN_WIDTH
 from psymem.studies.attraction.effects import ATTRACTION_EFFECTS
-from psymem.studies.attraction.plotted import HUMANS, SUBJECT_INTERVAL
+from psymem.studies.attraction.plotted import HUMANS
 from psymem.studies.attraction.result import FactorialResult
 from psymem.studies.common.means import interval_name
 from psymem.studies.common.rows import display_name
@@ -91,7 +91,7 @@ def means_note(result: FactorialResult) -> str:
         people = result.human.about
         return (
             f"{note} Humans: {people['trials_analysed']} trials of {people['subjects']} subjects on "
-            f"{people['items']} items; bars: {SUBJECT_INTERVAL}."
+            f"{people['items']} items; bars: {result.human.means['interval'].iloc[0]}."
         )
     if not is_attraction_set(result):
         return note

@@ -1,4 +1,4 @@
-"""Write a factorial result as a folder: tables with sidecars, figures, report; all of it or nothing."""
+"""Write a factorial result as a folder: tables with provenance.json, figures, report; all of it or nothing."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ def tables(result: FactorialResult) -> dict[str, pd.DataFrame]:
         "scores": result.scores,
         "condition_means": result.means,
         "effects": result.effects,
+        **_checks(result),
         f"{stem(result)}_plotted": result.plotted,
         "items_left_out": result.left_out,
     }
@@ -48,8 +49,27 @@ def tables(result: FactorialResult) -> dict[str, pd.DataFrame]:
     return found
 
 
+def _smallest(result: FactorialResult) -> dict[str, float]:
+    known = result.effects.dropna(subset=["smallest_effect"]).drop_duplicates("measure")
+    return dict(zip(known["measure"], known["smallest_effect"], strict=True))
+
+
+def _checks(result: FactorialResult) -> dict[str, pd.DataFrame]:
+    """Tables of the checks, and the scores that they and the baseline rest on."""
+    found: dict[str, pd.DataFrame] = {}
+    if result.checks is not None:
+        found["manipulation_checks"] = result.checks.table
+        if len(result.checks.counts):
+            found["training_counts"] = result.checks.counts
+    if result.beside is not None and result.beside.controls is not None:
+        found["control_scores"] = result.beside.controls
+    if result.beside is not None and result.beside.numbers is not None and result.attraction_items:
+        found["number_scores"] = result.beside.numbers
+    return found
+
+
 def provenance(result: FactorialResult) -> dict[str, Any]:
-    """Facts for the sidecars: input, models with checksums, settings."""
+    """Facts for provenance.json: input, models with checksums, settings."""
     tests = result.tests
     return {
         **{str(k): v for k, v in result.about.items()},
@@ -66,6 +86,8 @@ def provenance(result: FactorialResult) -> dict[str, Any]:
             "levels": {k: list(v) for k, v in tests.levels.items()},
             "contrasts": dict(tests.contrasts),
             "spillover": tests.spillover,
+            "smallest_effects": _smallest(result),
+            "by": tests.by,
             "within": None if result.within is None else str(result.within["within"].iloc[0]),
         },
     }

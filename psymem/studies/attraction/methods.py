@@ -1,16 +1,15 @@
-"""The methods paragraph of a factorial result."""
+"""The methods paragraph of a factorial result, and which of its tests a text should cite."""
 
 from __future__ import annotations
 
 from psymem._version import __version__
-from psymem.reports.wording import listing, measure_in_words
+from psymem.reports.wording import listing, measure_in_words, minus, p_value, short_name
+from psymem.studies.attraction.effects import ATTRACTION_EFFECTS
+from psymem.studies.attraction.first_tests import NO_CONTROL, TOO_FEW_INSTANCES, few_instances
 from psymem.studies.attraction.result import FactorialResult
+from psymem.studies.common.rows import CRITICAL
+from psymem.studies.common.structures import AS_PUBLISHED, BY_ITEM_SLOPES, FIRST, ITEMS_BY_INSTANCES
 from psymem.studies.common.supertags import block_sentence
-
-ITEMS_IN_INSTANCES = (
-    ", without and with random effects of each item in each instance (an intercept; for interactions the two main effects "
-    "as well), since the readings of an item by one instance share what it finds hard about that item."
-)
 
 
 def methods_paragraph(result: FactorialResult) -> str:
@@ -68,32 +67,140 @@ def _coding(result: FactorialResult) -> str:
 
 
 def _statistics(result: FactorialResult) -> str:
-    several = any(len(names) > 1 for names in result.instances.values())
-    grouping = "items and model instances" if several else "items"
-    text = (
-        "Effects were tested with linear mixed models (REML; Satterthwaite degrees of freedom, Kuznetsova "
-        "et al., 2017"
-        f"; fitted with psymem's engine '{result.tests.engine}', which computes the models of lme4, Bates "
-        "et al., 2015)"
+    corrected = (
+        "P-values were corrected over the effects of a measure (Holm, 1979). Intervals in figures are within-item "
+        "(Cousineau, 2005; Morey, 2008)."
     )
+    engine = f"fitted with psymem's engine '{result.tests.engine}', which computes the models of lme4, Bates et al., 2015"
     if result.attraction:
-        text += (
-            f" on the conditions compared, with treatment coding and random intercepts of {grouping}, as in "
-            "Timkey & Linzen (2023), and again with by-item random slopes of the effect (Barr et al., 2013) where the "
-            "data can estimate them" + (ITEMS_IN_INSTANCES if several else ".")
-        )
-    else:
-        shown = result.effects["formula"].dropna().unique()
-        text += f", formula{'s' if len(shown) > 1 else ''} {listing([str(f) for f in shown])}." + _coding(
-            result
-        )
+        return f"{_effects(result)} {_tests(result, engine)} {_equivalence(result)}{corrected} {_checked(result)}".strip()
+    shown = result.effects["formula"].dropna().unique()
     return (
-        text + " P-values are given uncorrected and with the correction of Holm (1979) over the effects of a "
-        "measure. Intervals in figures are within-item (Cousineau, 2005; Morey, 2008)."
+        f"Effects were tested with linear mixed models (REML; Satterthwaite degrees of freedom, Kuznetsova et al., 2017; "
+        f"{engine}), formula{'s' if len(shown) > 1 else ''} {listing([str(f) for f in shown])}.{_coding(result)} {corrected}"
     )
+
+
+def _effects(result: FactorialResult) -> str:
+    if not result.controlled:
+        return "Effects are differences between the conditions; there was no grammatical baseline."
+    return (
+        "Each effect is the difference between conditions in the violating sentences minus the same difference in "
+        "grammatical control sentences, which differ from them in the verb alone."
+    )
+
+
+def _tests(result: FactorialResult, engine: str) -> str:
+    several = any(len(names) > 1 for names in result.instances.values())
+    if not several:
+        return "It was computed for each item and tested by a t-test over items."
+    single = any(len(names) == 1 for names in result.instances.values())
+    return (
+        "It was computed for each item and model instance; its mean was tested with random intercepts of items and of "
+        "instances, both being samples (Clark, 1973; REML; Satterthwaite degrees of freedom, Kuznetsova et al., 2017; "
+        f"{engine}){', models with one instance by a t-test over items' if single else ''}."
+    )
+
+
+def _equivalence(result: FactorialResult) -> str:
+    smallest = result.first.dropna(subset=["smallest_effect"]).drop_duplicates("measure")
+    if smallest.empty:
+        return ""
+    named = [
+        f"{r['smallest_effect']:g} for {measure_in_words(str(r['measure']))}" for _, r in smallest.iterrows()
+    ]
+    smaller = f"smaller than {listing(named)}"
+    return (
+        f"An effect counts as absent where two one-sided tests (Schuirmann, 1987) show it to be {smaller}. "
+    )
+
+
+def _checked(result: FactorialResult) -> str:
+    """Say what the checks found, whatever it is."""
+    if result.checks is None:
+        return ""
+    return "Manipulation checks: " + " ".join(result.checks.headline(model) for model in result.models)
 
 
 def _people(result: FactorialResult) -> str:
-    from psymem.studies.attraction.human_report import human_methods
+    from psymem.studies.attraction.people.report import human_methods
 
     return human_methods(result.human) if result.human is not None else ""
+
+
+# which test to cite ----------------------------------------------------------------------------------------
+SEVERAL_INSTANCES = (
+    "Cite the first test, with items and instances crossed: a claim about such networks and such sentences takes both for "
+    "samples, and this test alone keeps its level of significance where the effect differs between instances. The others "
+    "are about the instances at hand: random intercepts alone, as published, take differences between items in the effect "
+    "for noise that averages out over instances, so that their p-values are too small where items differ, and like by-item "
+    "slopes alone they take what an instance finds hard about an item for noise as well. Cite the published kind only to "
+    "compare with the table of Timkey & Linzen (2023), and say so."
+)
+ONE_INSTANCE = (
+    "With one model instance the first test is the t-test over items, and nothing can be said about other instances of the "
+    "model."
+)
+CONTROLLED = (
+    "Cite the effects against the grammatical controls: what an attractor does in a grammatical sentence too is no "
+    "attraction."
+)
+OWN_EFFECTS = {
+    ITEMS_BY_INSTANCES: f"Cite the models with '{ITEMS_BY_INSTANCES}': items differ in how large an effect they show, and "
+    "the readings of an item by one instance share what this instance finds hard about it; the other versions take one or "
+    "both for noise.",
+    BY_ITEM_SLOPES: "Cite the models with by-item slopes: items differ in how large an effect they show, and random "
+    "intercepts alone give p-values that are too small where there are several values per item and condition.",
+}
+
+
+def which_to_cite(result: FactorialResult) -> str:
+    """Say which of the tests a text should cite, and why."""
+    if not result.attraction:
+        fitted = set(result.effects.loc[result.effects["estimate"].notna(), "structure"])
+        return next((text for structure, text in OWN_EFFECTS.items() if structure in fitted), "")
+    several = {family: len(names) for family, names in result.instances.items() if len(names) > 1}
+    parts = [CONTROLLED] if result.controlled else []
+    if several:
+        parts += [SEVERAL_INSTANCES, _changed(result)]
+        few = sorted(n for n in several.values() if n < TOO_FEW_INSTANCES)
+        parts += [few_instances(n) for n in dict.fromkeys(few)]
+    if len(several) < len(result.instances):
+        parts.append(ONE_INSTANCE)
+    return " ".join([*parts, *_singular(result)])
+
+
+def _changed(result: FactorialResult) -> str:
+    """Name the effects whose significance depends on the test, on the same sentences."""
+    critical = result.effects[
+        (result.effects["region"] == CRITICAL) & (result.effects["baseline"] == NO_CONTROL)
+    ]
+    keys = ["model", "measure", "effect"]
+    first = critical[critical["structure"].isin(FIRST)].set_index(keys)["p"].rename("first")
+    published = critical[critical["structure"] == AS_PUBLISHED].set_index(keys)["p"].rename("published")
+    p = published.to_frame().join(first, validate="one_to_one").dropna()
+    alpha = result.tests.alpha
+    differing = p[(p["published"] < alpha) != (p["first"] < alpha)]
+    if differing.empty:
+        return (
+            f"In the violating sentences both kinds agree here on which effects are significant at {alpha:g}."
+        )
+    subtraction = {e.name: e.subtraction for e in ATTRACTION_EFFECTS}
+    named = [
+        f"{minus(subtraction[str(row['effect'])])} in {short_name(str(row['measure'])).lower()}, {row['model']} "
+        f"(p {p_value(row['published'])} as published, p {p_value(row['first'])} in the first test)"
+        for _, row in differing.reset_index().iterrows()
+    ]
+    return f"In the violating sentences the two kinds disagree here at {alpha:g} on {listing(named)}."
+
+
+def _singular(result: FactorialResult) -> list[str]:
+    """Say how many fits are singular, and what that means."""
+    singular = result.effects["singular"].fillna(False).astype(bool)
+    if not singular.any():
+        return []
+    return [
+        f"{int(singular.sum())} of {int(result.effects['estimate'].notna().sum())} fits are singular (a variance is "
+        "estimated as zero or a correlation as ±1; column 'singular'): their estimates stand, but their random part is "
+        "larger than these data support."
+    ]

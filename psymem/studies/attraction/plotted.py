@@ -14,7 +14,6 @@ from psymem.studies.common.rows import CRITICAL, display_name
 HUMANS = "humans"
 HUMAN_MEASURE = "percent_judged_implausible"
 HUMAN_INTERVAL = "95% interval as published"
-SUBJECT_INTERVAL = "95%, t over subjects' means"
 PUBLISHED_ITEMS = "lvdm2022-exp3"
 
 _VIOLATIONS = {"grammatical": "agr.", "semantic": "sem.", "double": "double"}
@@ -48,7 +47,7 @@ def plotted_means(
     item_set
         Name of the items: the published human panel says "other items" unless they are those people read.
     people
-        Condition means of one's own trials (`psymem.studies.attraction.human.HumanAnalysis.means`).
+        Condition means of one's own trials (`psymem.studies.attraction.people.analysis.HumanAnalysis.means`).
     levels
         Order of a factor's levels where the user gave one; else that of the conditions.
 
@@ -63,7 +62,7 @@ def plotted_means(
     here = here.assign(panel=here["model"] + ": " + here["measure"], title=here["model"].map(display_name))
     parts = [here[_COLUMNS]]
     if people is not None:
-        own = people.assign(panel=HUMANS, title=HUMANS, model=HUMANS, interval=SUBJECT_INTERVAL)
+        own = people.assign(panel=HUMANS, title=HUMANS, model=HUMANS)
         parts.insert(0, _grouped(own, factors, attraction, levels)[_COLUMNS])
     elif attraction:
         parts.insert(0, _human_panel(item_set))

@@ -13,6 +13,8 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
+from psymem.data.items.published_items import NAME as PUBLISHED_ITEMS
+from psymem.studies.attraction.first_tests import NO_CONTROL
 from psymem.studies.common.rows import CRITICAL
 
 _SURPRISAL = {
@@ -39,15 +41,25 @@ PUBLISHED_NETWORKS: Mapping[tuple[str, str], tuple[float, float, float]] = Mappi
 )
 """(measure, effect) -> estimate, lower and upper end of the 95% interval."""
 COLUMNS = ("published_estimate", "published_ci_low", "published_ci_high")
-EXPLANATION = "Published networks: 15 CBR-RNNs (Timkey & Linzen, 2023) on 27 published items, all with singular subjects."
+EXPLANATION = (
+    "Published networks: 15 CBR-RNNs (Timkey & Linzen, 2023) on the same 27 items, violating sentences only, without "
+    "grammatical controls."
+)
 
 
-def with_published(effects: pd.DataFrame) -> pd.DataFrame:
-    """Return effects of the attraction experiment with `COLUMNS` before ``structure``; NaN where nothing is published."""
-    keys = zip(effects["measure"], effects["effect"], effects["region"], strict=True)
+def with_published(effects: pd.DataFrame, item_set: str) -> pd.DataFrame:
+    """Return effects of the attraction experiment with `COLUMNS` before ``structure``.
+
+    NaN where nothing is published: for other items than the published ones, and against controls, which these lack.
+    """
+    keys = effects[["measure", "effect", "region", "baseline"]].itertuples(index=False)
     missing = (np.nan,) * 3
+    here = item_set == PUBLISHED_ITEMS
     found = [
-        PUBLISHED_NETWORKS.get((m, e), missing) if region == CRITICAL else missing for m, e, region in keys
+        PUBLISHED_NETWORKS.get((m, e), missing)
+        if here and (region, baseline) == (CRITICAL, NO_CONTROL)
+        else missing
+        for m, e, region, baseline in keys
     ]
     at = effects.columns.get_loc("structure")
     before, after = effects.iloc[:, :at], effects.iloc[:, at:]

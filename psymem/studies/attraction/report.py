@@ -21,13 +21,18 @@ from psymem.reports.page import (
 )
 from psymem.reports.references import ATTRACTION_ONLY, READING_ONLY, REFERENCES
 from psymem.reports.tables import list_html, table_html
-from psymem.studies.attraction.citing import which_to_cite
 from psymem.studies.attraction.figures import by_item_note, means_note
-from psymem.studies.attraction.human_report import human_html
-from psymem.studies.attraction.methods import methods_paragraph
+from psymem.studies.attraction.methods import methods_paragraph, which_to_cite
+from psymem.studies.attraction.people.report import human_html
 from psymem.studies.attraction.result import FactorialResult
 from psymem.studies.attraction.sentences import result_sentences
-from psymem.studies.attraction.tables import effects_html, means_html, within_html
+from psymem.studies.attraction.tables import (
+    all_tests_html,
+    checks_html,
+    effects_html,
+    means_html,
+    within_html,
+)
 
 
 def report_html(result: FactorialResult, images: Mapping[str, bytes]) -> str:
@@ -43,13 +48,15 @@ def report_html(result: FactorialResult, images: Mapping[str, bytes]) -> str:
     title = f"{', '.join(result.families)} on {_item_set(result).get('name', 'an item set')}"
     sections = [
         f"<h1>{escape(title)}</h1>",
+        section("Manipulation checks", checks_html(result)),
+        section("Effects at the critical word", effects_html(result)),
         section("What was run", _facts(result)),
         section("Items left out", _left_out(result)),
-        section("Effects at the critical word", effects_html(result)),
         section("Effects by a property of the items", within_html(result)),
         section("People's responses", human_html(result.human)),
         section("Figures", _figures(result, images)),
-        section("Which version to cite", paragraph(which_to_cite(result))),
+        section("All tests", all_tests_html(result)),
+        section("Which test to cite", paragraph(which_to_cite(result))),
         section("Methods paragraph", f"<blockquote>{paragraph(methods_paragraph(result))}</blockquote>"),
         section("Results in words", _results(result)),
         section("Condition means", means_html(result)),

@@ -8,9 +8,13 @@ from typing import Any
 
 import pandas as pd
 
-from psymem.studies.attraction.human import HumanAnalysis
+from psymem.studies.attraction.checks import Checks
+from psymem.studies.attraction.first_tests import CONTROL, NO_CONTROL
+from psymem.studies.attraction.people.analysis import HumanAnalysis
+from psymem.studies.attraction.readings import Readings
 from psymem.studies.attraction.significance import Tests
 from psymem.studies.common.rows import family_names
+from psymem.studies.common.structures import FIRST, to_cite
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,10 @@ class FactorialResult:
         Instances of a family by supertag weight, where they differ (`psymem.studies.common.supertags`).
     within
         The effects within each level of a property of the items (`psymem.studies.attraction.within`); None if not asked for.
+    checks
+        The manipulation checks (`psymem.studies.attraction.checks`); None for designs about something else.
+    beside
+        Scores of the grammatical controls and of the set for the checks.
     """
 
     effects: pd.DataFrame
@@ -69,6 +77,26 @@ class FactorialResult:
     attraction_items: bool = False
     blocks: Mapping[str, Sequence[str]] = field(default_factory=dict)
     within: pd.DataFrame | None = None
+    checks: Checks | None = None
+    beside: Readings | None = None
+
+    @property
+    def controlled(self) -> bool:
+        """Whether effects were tested against grammatical controls."""
+        return bool((self.effects["baseline"] == CONTROL).any())
+
+    @property
+    def first(self) -> pd.DataFrame:
+        """One row per effect, measure, model and region: the test that fits the claim, against controls if any.
+
+        For effects of the user's own, the test with most random effects that was estimated.
+        """
+        if not self.attraction:
+            keys = ["model", "region", "measure", "effect"]
+            parts = [to_cite(rows).to_frame().T for _, rows in self.effects.groupby(keys, sort=False)]
+            return pd.concat(parts).astype(self.effects.dtypes)
+        baseline = CONTROL if self.controlled else NO_CONTROL
+        return self.effects[(self.effects["baseline"] == baseline) & self.effects["structure"].isin(FIRST)]
 
     @property
     def models(self) -> list[str]:

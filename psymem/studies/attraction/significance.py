@@ -1,11 +1,16 @@
-"""Mixed models of every measure and effect, beside the human pattern: rows in, effects table out."""
+"""Tests of every measure and effect, beside the human pattern: rows in, effects table out.
+
+The effects A-H are tested first by the test that fits the claim (`psymem.studies.attraction.first_tests`), against the
+grammatical controls where there are any and without them, and then by the published mixed models and their kin.
+"""
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,7 +20,14 @@ from psymem.errors import FitError, FormulaError, PsymemWarning, UnknownNameErro
 from psymem.fitting.fit import fit
 from psymem.fitting.multiplicity import adjust
 from psymem.measures.columns import has_counterpart
-from psymem.studies.attraction.effects import ATTRACTION_EFFECTS, PUBLISHED_DIRECTIONS, Effect
+from psymem.studies.attraction.effects import (
+    ATTRACTION_EFFECTS,
+    PAPER_DIRECTIONS,
+    PUBLISHED_DIRECTIONS,
+    Effect,
+)
+from psymem.studies.attraction.first_tests import NO_CONTROL, first_rows
+from psymem.studies.attraction.verdicts import consistent, equivalence, smallest_effect, verdict
 from psymem.studies.common.formulas import coefficient, formula_parts
 from psymem.studies.common.rows import CRITICAL, family_names, regions_of
 from psymem.studies.common.structures import (
@@ -33,6 +45,7 @@ EFFECT_COLUMNS = (
     "measure",
     "effect",
     "subtraction",
+    "baseline",
     "random_effects",
     "estimate",
     "se",
@@ -43,7 +56,12 @@ EFFECT_COLUMNS = (
     "ci_low",
     "ci_high",
     "n_obs",
+    "smallest_effect",
+    "p_equivalence",
+    "p_equivalence_holm",
     "human_direction",
+    "paper_direction",
+    "verdict",
     "consistent",
     "structure",
     "n_models",
@@ -52,6 +70,11 @@ EFFECT_COLUMNS = (
     "singular",
     "note",
 )
+FAMILY = ("model", "region", "measure", "baseline", "structure")
+"""Columns that say over which rows p-values are corrected together."""
+
+
+BY_ALPHA = "alpha"
 
 
 @dataclass(frozen=True)
@@ -61,7 +84,7 @@ class Tests:
     Parameters
     ----------
     alpha
-        Significance level of the column ``consistent``.
+        Significance level of the verdicts about people, for corrected p-values.
     engine
         A fitting engine (`psymem.registry.ENGINES`).
     formula
@@ -76,6 +99,11 @@ class Tests:
     within
         A property of the items (a column) within whose levels the effects A-H are tested too; None for what the item
         set's card names, "none" for none.
+    smallest
+        Measure -> its smallest effect of interest, in place of `psymem.studies.attraction.verdicts.SMALLEST`.
+    by
+        "alpha" for the effects in each block of instances trained with the same weight of the supertag loss; they are
+        there without being asked for where the blocks differ reliably.
     """
 
     alpha: float = 0.05
@@ -85,12 +113,16 @@ class Tests:
     contrasts: Mapping[str, Any] = field(default_factory=dict)
     spillover: bool = False
     within: str | None = None
+    smallest: Mapping[str, float] = field(default_factory=dict)
+    by: str | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.alpha < 1:
             raise FitError(
                 f"The significance level is {self.alpha:g}; it has to lie between 0 and 1, as in 0.05."
             )
+        if self.by not in (None, BY_ALPHA):
+            raise UnknownNameError("division of the instances", self.by, [BY_ALPHA])
 
     @property
     def own_effects(self) -> bool:
@@ -106,8 +138,10 @@ def effects_table(
     attraction: bool,
     *,
     people: Mapping[str, str | None] = PUBLISHED_DIRECTIONS,
+    controls: pd.DataFrame | None = None,
+    undetected: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> pd.DataFrame:
-    """Test every effect for each model, region, measure and random-effects structure.
+    """Test every effect for each model, region, measure, baseline and kind of test.
 
     Parameters
     ----------
@@ -123,19 +157,30 @@ def effects_table(
         Whether the item set has the conditions A-H, so that their effects are tested.
     people
         Direction of each effect in people, the published ones by default.
+    controls
+        The same rows of the grammatical controls.
+    undetected
+        Model -> the violations that it does not detect (`psymem.studies.attraction.checks`).
 
     Returns
     -------
     pandas.DataFrame
-        Columns `EFFECT_COLUMNS`. ``p_holm`` is corrected over the effects of one model, region, measure and
-        random-effects structure. What cannot be estimated has NaN and a ``note`` that says why.
+        Columns `EFFECT_COLUMNS`. ``p_holm`` is corrected over the effects of one model, region, measure, baseline and
+        structure. What cannot be estimated has NaN and a ``note`` that says why.
     """
     _check_response(measures, tests)
     found: list[dict[str, Any]] = []
-    families = rows["model"].map(family_names(rows["model"].unique()))
+    families = family_names([*rows["model"].unique()])
+    own = rows["model"].map(families)
+    of_controls = None if controls is None else controls["model"].map(families)
     for region in regions_of(rows) if tests.spillover else [CRITICAL]:
-        for family in families.unique():
-            part = rows[(rows["region"] == region) & (families == family)]
+        for family in own.unique():
+            part = rows[(rows["region"] == region) & (own == family)]
+            beside = (
+                None
+                if controls is None
+                else controls[(controls["region"] == region) & (of_controls == family)]
+            )
             for measure in measures:
                 here = {
                     "model": family,
@@ -144,11 +189,11 @@ def effects_table(
                     "n_models": part["model"].nunique(),
                 }
                 if attraction and not tests.own_effects:
-                    found += [{**here, **row} for row in _attraction_rows(part, measure, tests, people)]
+                    found += [{**here, **row} for row in _attraction_rows(part, beside, measure, tests)]
                 else:
                     found += [{**here, **row} for row in _formula_rows(part, measure, factors, tests)]
     _raise_if_all_failed(found)
-    return _finished(pd.DataFrame(found), tests.alpha)
+    return finished(pd.DataFrame(found), tests, people, undetected)
 
 
 def _raise_if_all_failed(found: Sequence[Mapping[str, Any]]) -> None:
@@ -159,15 +204,15 @@ def _raise_if_all_failed(found: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _attraction_rows(
-    part: pd.DataFrame, measure: str, tests: Tests, people: Mapping[str, str | None]
+    part: pd.DataFrame, controls: pd.DataFrame | None, measure: str, tests: Tests
 ) -> Iterator[dict[str, Any]]:
-    """Yield one row per effect and random-effects structure for one model, region and measure."""
+    """Yield the rows of one model, region and measure: the first tests, then one per effect and structure."""
+    if part[measure].notna().any():
+        yield from first_rows(part, controls, measure, tests.engine)
     for effect in ATTRACTION_EFFECTS:
-        direction = people.get(effect.name) if has_counterpart(measure) else None
-        for row in rows_of_effect(
+        yield from rows_of_effect(
             effect, effect.rows(part), f"{measure} ~ {effect.fixed}", effect.term, tests
-        ):
-            yield {**row, "human_direction": direction}
+        )
 
 
 def rows_of_effect(
@@ -178,6 +223,7 @@ def rows_of_effect(
         about = {
             "effect": effect.name,
             "subtraction": effect.subtraction,
+            "baseline": NO_CONTROL,
             "structure": structure,
             "term": term,
         }
@@ -261,27 +307,46 @@ def _check_response(measures: Sequence[str], tests: Tests) -> None:
         )
 
 
-def _finished(table: pd.DataFrame, alpha: float) -> pd.DataFrame:
-    """Put columns in order, correct p-values and mark what agrees with people."""
+def finished(
+    table: pd.DataFrame,
+    tests: Tests,
+    people: Mapping[str, str | None],
+    undetected: Mapping[str, Collection[str]] = MappingProxyType({}),
+    *,
+    family: Sequence[str] = FAMILY,
+) -> pd.DataFrame:
+    """Put columns in order, correct p-values over each `family` of rows, and compare with people."""
     order = table.groupby(["model", "region", "measure", "effect"], sort=False).ngroup()
     table = table.loc[order.sort_values(kind="stable").index].reset_index(drop=True)
-    table = table.reindex(columns=list(EFFECT_COLUMNS))
+    more = [c for c in family if c not in EFFECT_COLUMNS]
+    table = table.reindex(columns=[*more, *EFFECT_COLUMNS])
     numbers = ["estimate", "se", "df", "t", "p", "ci_low", "ci_high"]
     table[numbers] = table[numbers].astype(float)
     table["n_obs"] = table["n_obs"].astype("Int64")
-    keys = ["model", "region", "measure", "structure"]
-    table["p_holm"] = np.nan
-    for _, family in table.groupby(keys, sort=False):
-        table.loc[family.index, "p_holm"] = adjust(family["p"].to_numpy(float), "holm")
-    table["consistent"] = [_consistent(row, alpha) for _, row in table.iterrows()]
+    smallest = {m: smallest_effect(m, tests.smallest) for m in table["measure"].unique()}
+    table["smallest_effect"] = table["measure"].map(smallest).astype(float)
+    table["p_equivalence"] = [equivalence(row, smallest[row["measure"]]) for _, row in table.iterrows()]
+    for p in ("p", "p_equivalence"):
+        table[f"{p}_holm"] = np.nan
+        for _, rows in table.groupby(list(family), sort=False, dropna=False):
+            table.loc[rows.index, f"{p}_holm"] = adjust(rows[p].to_numpy(float), "holm")
+    return _beside_people(table, tests.alpha, people, undetected)
+
+
+def _beside_people(
+    table: pd.DataFrame,
+    alpha: float,
+    people: Mapping[str, str | None],
+    undetected: Mapping[str, Collection[str]],
+) -> pd.DataFrame:
+    """Add what people do, the paper's coding where it is another one, and the verdict."""
+    comparable = table["measure"].map(has_counterpart).astype(bool)
+    published = people is PUBLISHED_DIRECTIONS
+    said = {effect: people.get(str(effect)) for effect in table["effect"].unique()}
+    paper = {e: d if published and d != said.get(e) else None for e, d in PAPER_DIRECTIONS.items()}
+    table["human_direction"] = table["effect"].map(said).where(comparable).astype(object)
+    table["paper_direction"] = table["effect"].map(paper).where(comparable).astype(object)
+    verdicts = [verdict(row, alpha, undetected.get(row["model"], ())) for _, row in table.iterrows()]
+    table["verdict"] = pd.Series(verdicts, index=table.index, dtype=object)
+    table["consistent"] = pd.Series([consistent(v) for v in verdicts], index=table.index, dtype=object)
     return table
-
-
-def _consistent(row: pd.Series, alpha: float) -> bool | None:
-    """Whether model and people agree; None where either effect is unknown, and away from the verb."""
-    if pd.isna(row["human_direction"]) or pd.isna(row["p"]) or row["region"] != CRITICAL:
-        return None
-    if row["human_direction"] == "null":
-        return bool(row["p"] >= alpha)
-    sign = -1 if row["human_direction"] == "negative" else 1
-    return bool(row["p"] < alpha and np.sign(row["estimate"]) == sign)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,21 +15,31 @@ import pandas as pd
 
 from psymem.progress import Progress
 from psymem.scoring.reading import Reading
-from psymem.studies.attraction.contrasts import contrasts_of
-from psymem.studies.attraction.effects import PUBLISHED_DIRECTIONS
+from psymem.studies.attraction.blocks import blocks_to_show
+from psymem.studies.attraction.checks import (
+    MEASURE,
+    NUMBERS,
+    Checks,
+    manipulation_checks,
+    training_counts,
+)
+from psymem.studies.attraction.effects import PUBLISHED_DIRECTIONS, contrasts_of
 from psymem.studies.attraction.figures import figures, stem
 from psymem.studies.attraction.folder import save
-from psymem.studies.attraction.human import HumanSource, analyse_human
+from psymem.studies.attraction.people.analysis import HumanSource, analyse_human
 from psymem.studies.attraction.plotted import plotted_means
 from psymem.studies.attraction.published_networks import with_published
+from psymem.studies.attraction.readings import Readings, read_everything
 from psymem.studies.attraction.result import FactorialResult
 from psymem.studies.attraction.significance import Tests, effects_table
+from psymem.studies.attraction.verdicts import check_smallest
 from psymem.studies.attraction.within import effects_within, property_of
 from psymem.studies.common import means as means_of
 from psymem.studies.common.item_scores import item_set_facts, scoring_run
 from psymem.studies.common.rows import (
     CRITICAL,
     covariates_of,
+    has_role,
     leave_out_items,
     out_of_vocabulary,
     refuse_own_names,
@@ -59,7 +69,7 @@ class FactorialStudy(FactorialResult):
         return figures(self)[stem(self)]
 
     def save(self, folder: str | Path) -> list[Path]:
-        """Write tables with sidecars, figures and report into `folder`, all or none; return the paths."""
+        """Write tables with provenance.json, figures and report into `folder`, all or none; return the paths."""
         return save(self, Path(folder))
 
 
@@ -73,6 +83,7 @@ def analyse(
     keep_oov: bool = False,
     about: Mapping[str, Any] | None = None,
     human: tuple[HumanTrials, HumanSource] | None = None,
+    beside: Readings | None = None,
 ) -> FactorialStudy:
     """Analyse scores that exist already.
 
@@ -91,17 +102,20 @@ def analyse(
     keep_oov
         Keep items whose target, attractor or critical word is out of vocabulary.
     about
-        Facts about the input, for the report and the sidecars (``item_set`` is a mapping with ``name``).
+        Facts about the input, for the report and provenance.json (``item_set`` is a mapping with ``name``).
     human
         People's trials and how they are fitted; with them, the models' effects are compared with theirs.
+    beside
+        Scores of the grammatical controls and of the set for the checks.
 
     Raises
     ------
     DataError
         If no item, or no critical word, is left.
     """
-    tests, about = tests or Tests(), dict(about or {})
-    kept, left_out = (scores, out_of_vocabulary(scores)) if keep_oov else leave_out_items(scores)
+    tests, about, beside = tests or Tests(), dict(about or {}), beside or Readings(scores)
+    check_smallest(tests.smallest, measures)
+    kept, left_out = _kept(scores, beside.controls, keep_oov)
     refuse_own_names(factors, measures)
     refuse_single_item(kept, left_out if not keep_oov else left_out.head(0))
     item_set = dict(about.get("item_set", {}))
@@ -112,7 +126,10 @@ def analyse(
     if divided:
         scores = scores.assign(**{COLUMN: scores["model"].map(weights).astype(float)})
     rows = region_rows(kept.assign(**covariates), measures, factors, list(covariates))
-    single, rows = rows, with_blocks(rows, divided)
+    controls = _control_rows(beside.controls, kept, measures)
+    divided = blocks_to_show(rows, controls, divided, measures, tests) if attraction else divided
+    single, single_controls = rows, controls
+    rows, controls = with_blocks(rows, divided), None if controls is None else with_blocks(controls, divided)
     blocks = BLOCKS if attraction else ()
     means = means_of.condition_means(rows, measures, factors, blocks)
     critical = rows[rows["region"] == CRITICAL]
@@ -123,9 +140,22 @@ def analyse(
         human[0], rows, factors, tests, human[1], measures=measures, attraction=attraction
     )
     directions = people.directions() if people else PUBLISHED_DIRECTIONS
-    effects = effects_table(rows, measures, factors, tests, attraction, people=directions)
+    checks = _checks(kept, beside, divided, tests, keep_oov=keep_oov, attraction=attraction, about=about)
+    undetected = checks.undetected() if checks else {}
+    effects = effects_table(
+        rows,
+        measures,
+        factors,
+        tests,
+        attraction,
+        people=directions,
+        controls=controls,
+        undetected=undetected,
+    )
     return FactorialStudy(
-        effects=with_published(effects) if attraction and not tests.own_effects else effects,
+        effects=with_published(effects, item_set.get("name", ""))
+        if attraction and not tests.own_effects
+        else effects,
         means=means,
         scores=scores.assign(analysed=scores["item"].isin(kept["item"])),
         left_out=left_out,
@@ -148,10 +178,74 @@ def analyse(
         human=people,
         attraction_items=attraction,
         blocks=divided,
-        within=effects_within(single, within, measures, factors, tests, people=directions)
+        within=effects_within(
+            single,
+            within,
+            measures,
+            factors,
+            tests,
+            people=directions,
+            controls=single_controls,
+            undetected=undetected,
+        )
         if within
         else None,
+        checks=checks,
+        beside=beside,
     )
+
+
+def _kept(
+    scores: pd.DataFrame, controls: pd.DataFrame | None, keep_oov: bool
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the scores to analyse, and the words that make items unusable, in the items or in their controls."""
+    everything = scores if controls is None else pd.concat([scores, controls], ignore_index=True)
+    if keep_oov:
+        return scores, out_of_vocabulary(everything)
+    kept, left_out = leave_out_items(everything)
+    return scores[scores["item"].isin(kept["item"])], left_out
+
+
+def _control_rows(
+    controls: pd.DataFrame | None, kept: pd.DataFrame, measures: Sequence[str]
+) -> pd.DataFrame | None:
+    """Rows of the controls of the items that are analysed."""
+    if controls is None:
+        return None
+    return region_rows(controls[controls["item"].isin(kept["item"])], measures, ())
+
+
+def _checks(
+    kept: pd.DataFrame,
+    beside: Readings,
+    blocks: Mapping[str, Sequence[str]],
+    tests: Tests,
+    *,
+    keep_oov: bool,
+    attraction: bool,
+    about: Mapping[str, Any],
+) -> Checks | None:
+    """Check that the models detect the violations; None for designs about something else."""
+    numbers = beside.numbers
+    if MEASURE not in kept or not (attraction or numbers is not None):
+        return None
+    if numbers is not None and not keep_oov:
+        numbers = numbers[~numbers["item"].isin(out_of_vocabulary(numbers)["item"])]
+    if numbers is not None and len(numbers):
+        more = [*NUMBERS, *(["frame"] if "frame" in numbers else [])]
+        numbers = with_blocks(region_rows(numbers[has_role(numbers, CRITICAL)], [MEASURE], more), blocks)
+    controls = _control_rows(beside.controls, kept, [MEASURE])
+    found = manipulation_checks(
+        with_blocks(region_rows(kept, [MEASURE], ()), blocks),
+        None if controls is None else with_blocks(controls, blocks),
+        numbers,
+        item_set=str(dict(about.get("item_set", {})).get("name", "the items")),
+        number_set=beside.number_set,
+        alpha=tests.alpha,
+        engine=tests.engine,
+        attraction=attraction,
+    )
+    return replace(found, counts=training_counts(kept, about.get("models", ())))
 
 
 def attraction(
@@ -212,7 +306,7 @@ def attraction(
     --------
     >>> import psymem
     >>> result = psymem.attraction("cbr-rnn", "attraction-core")  # doctest: +SKIP
-    >>> result.effects[["measure", "effect", "estimate", "p", "consistent"]]  # doctest: +SKIP
+    >>> result.first[["measure", "effect", "estimate", "p", "verdict"]]  # doctest: +SKIP
     """
     from psymem.data.items.stimuli import read_item_set
     from psymem.io.outputs import check_writable
@@ -223,17 +317,19 @@ def attraction(
     source = human if isinstance(human, HumanSource) or human is None else HumanSource(human)
     trials = (source.read(item_set.words), source) if source else None  # refused before the models read
     run = scoring_run(item_set, models, measures, reading, supertag_weight)
-    scores = pd.concat(list(run.chunks(progress=progress)), ignore_index=True)
-    about = {"item_set": item_set_facts(item_set), **run.provenance(), "notes": run.notes(), "seed": seed}
+    design = item_set.design == DESIGN
+    read = read_everything(run, item_set, design, progress)
+    about = {"item_set": item_set_facts(item_set), **run.provenance(), "notes": read.notes, "seed": seed}
     result = analyse(
-        scores,
+        read.items,
         item_set.factors,
-        attraction=item_set.design == DESIGN,
+        attraction=design,
         measures=[column for measure in run.measures for column in measure.columns],
         tests=tests,
         keep_oov=keep_oov,
         about=about,
         human=trials,
+        beside=read,
     )
     if out is not None:
         result.save(out)

@@ -6,21 +6,33 @@ whether the target is singular (Wagers, Lau & Phillips, 2009). A mean over both 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 
-from psymem.errors import DataError, UnknownNameError
+from psymem.errors import DataError, FitError, UnknownNameError
+from psymem.fitting.fit import fit
 from psymem.studies.attraction.effects import ATTRACTION_EFFECTS, PUBLISHED_DIRECTIONS, Effect
+from psymem.studies.attraction.first_tests import CONTROL, NO_CONTROL, against, cells_of, contrast
 from psymem.studies.attraction.significance import (
     EFFECT_COLUMNS,
     Tests,
     effects_table,
+    finished,
     quoted,
     rows_of_effect,
 )
-from psymem.studies.common.rows import CRITICAL, model_family
+from psymem.studies.common.formulas import coefficient
+from psymem.studies.common.rows import CRITICAL, family_names
+from psymem.studies.common.structures import CROSSED, OVER_ITEMS
+
+CONFOUNDED = (
+    "The levels of {column} are compared between items: other nouns and verbs, and other verb forms where the verb "
+    "depends on {column}. The difference is confounded with all in which these items differ."
+)
+"""What has to stand beside every such comparison."""
 
 DIFFERENCE = "difference"
 """Level of the rows that say how far two levels differ."""
@@ -118,6 +130,8 @@ def effects_within(
     tests: Tests,
     *,
     people: Mapping[str, str | None] = PUBLISHED_DIRECTIONS,
+    controls: pd.DataFrame | None = None,
+    undetected: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> pd.DataFrame:
     """Test every effect within each level of `column`, and the difference where there are two.
 
@@ -127,7 +141,7 @@ def effects_within(
         From `psymem.studies.common.rows.region_rows`, with `column`.
     column
         A property of the items.
-    measures, factors, tests, people
+    measures, factors, tests, people, controls, undetected
         As for `psymem.studies.attraction.significance.effects_table`.
 
     Returns
@@ -135,44 +149,78 @@ def effects_within(
     pandas.DataFrame
         Columns ``within, level`` and `EFFECT_COLUMNS`. Rows of the level "difference" hold the interaction of the
         effect with `column`: the effect at the second level minus that at the first. ``p_holm`` is corrected over the
-        effects of one model, measure, structure and level.
+        effects of one model, measure, baseline, structure and level.
     """
     rows = rows.assign(**{column: rows[column].astype(str)})
+    level_of = rows.drop_duplicates("item").set_index("item")[column]
     levels = list(dict.fromkeys(rows[column]))
-    tables = [
-        effects_table(rows[rows[column] == level], measures, factors, tests, True, people=people).assign(
-            level=level
+    tables = []
+    for level in levels:
+        part = rows[rows[column] == level]
+        beside = None if controls is None else controls[controls["item"].map(level_of) == level]
+        table = effects_table(
+            part, measures, factors, tests, True, people=people, controls=beside, undetected=undetected
         )
-        for level in levels
-    ]
+        tables.append(table.assign(level=level))
     if len(levels) == 2:
-        tables.append(_differences(rows, column, levels, measures, tests))
+        found = pd.DataFrame(_differences(rows, controls, column, measures, tests))
+        tables.append(finished(found, tests, {}).assign(level=DIFFERENCE))
     table = pd.concat([t.dropna(axis=1, how="all") for t in tables], ignore_index=True)
     return table.assign(within=column).reindex(columns=["within", "level", *EFFECT_COLUMNS])
 
 
 def _differences(
-    rows: pd.DataFrame, column: str, levels: Sequence[str], measures: Sequence[str], tests: Tests
-) -> pd.DataFrame:
-    """One row per model, measure, effect and structure: the effect at the second level minus that at the first."""
+    rows: pd.DataFrame, controls: pd.DataFrame | None, column: str, measures: Sequence[str], tests: Tests
+) -> Iterator[dict[str, Any]]:
+    """Yield one row per model, measure, effect and test: the effect at the second level minus that at the first."""
     critical = rows[rows["region"] == CRITICAL]
-    families = critical["model"].map(model_family)
-    found: list[dict[str, Any]] = []
+    families = critical["model"].map(family_names(critical["model"].unique()))
+    levels = list(dict.fromkeys(rows[column]))
     for family in families.unique():
         part = critical[families == family]
-        about = {
-            "model": family,
-            "region": CRITICAL,
-            "n_models": part["model"].nunique(),
-            "level": DIFFERENCE,
-        }
+        beside = None if controls is None else controls[(controls["region"] == CRITICAL)]
+        about = {"model": family, "region": CRITICAL, "n_models": part["model"].nunique()}
         for measure in measures:
+            found = [*_first_differences(part, beside, column, measure, tests.engine)]
             for effect in ATTRACTION_EFFECTS:
-                found += [
-                    {**about, "measure": measure, **row}
-                    for row in _difference(part, column, levels, measure, effect, tests=tests)
-                ]
-    return pd.DataFrame(found)
+                found += _difference(part, column, levels, measure, effect, tests=tests)
+            yield from ({**about, "measure": measure, **row} for row in found)
+
+
+def _first_differences(
+    part: pd.DataFrame, controls: pd.DataFrame | None, column: str, measure: str, engine: str
+) -> Iterator[dict[str, Any]]:
+    """Yield the differences of the effects in each item and instance, items and instances being samples."""
+    cells = cells_of(part, measure)
+    controlled = against(cells, None if controls is None else cells_of(controls, measure))
+    level_of = part.drop_duplicates("item").set_index("item")[column]
+    levels = list(dict.fromkeys(part[column]))
+    for baseline, values in ((CONTROL, controlled), (NO_CONTROL, cells)):
+        if values is None:
+            continue
+        for effect in ATTRACTION_EFFECTS:
+            wide = contrast(values, effect.weights)
+            wide = wide[[c for c in wide.columns if c in set(part["model"])]]
+            long = wide.rename_axis("item").reset_index().melt("item", var_name="model", value_name="value")
+            level = pd.Categorical(long["item"].map(level_of), categories=levels)
+            about = {"effect": effect.name, "subtraction": effect.subtraction, "baseline": baseline}
+            yield {**about, **_fitted_difference(long.assign(level=level), measure, engine)}
+
+
+def _fitted_difference(values: pd.DataFrame, measure: str, engine: str) -> dict[str, Any]:
+    several = values["model"].nunique() > 1
+    random = " + (1|item) + (1|model)" if several else ""
+    term = f"level{values['level'].cat.categories[1]}"
+    about = {
+        "structure": CROSSED if several else OVER_ITEMS,
+        "random_effects": random.removeprefix(" + ") or "t-test between items",
+        "formula": f"effect on {measure} ~ level{random}",
+        "term": term,
+    }
+    try:
+        return {**about, **coefficient(fit(values, f"value ~ level{random}", engine=engine), term)}
+    except FitError as error:
+        return {**about, "note": f"Not estimable: {error}"}
 
 
 def _difference(

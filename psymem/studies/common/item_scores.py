@@ -131,7 +131,7 @@ def read_surprisal(
 
 
 def item_set_facts(item_set: ItemSet) -> dict[str, Any]:
-    """Return what identifies an item set, for the report and the sidecars."""
+    """Return what identifies an item set, for the report and provenance.json."""
     facts = {
         "name": item_set.name,
         "sha256": item_set.sha256,

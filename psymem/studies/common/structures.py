@@ -20,6 +20,13 @@ ITEMS_BY_INSTANCES = "by-item slopes, items by instances"
 STRUCTURES = (AS_PUBLISHED, BY_ITEM_SLOPES, ITEMS_BY_INSTANCES)
 """The published structure first; then what a text may cite, the last that can be estimated being the one to cite."""
 
+CROSSED = "items and instances crossed"
+"""The effect in each item and instance, items and instances being samples: a claim about such networks."""
+OVER_ITEMS = "over items"
+"""The effect in each item, one instance: a claim about this network."""
+FIRST = (CROSSED, OVER_ITEMS)
+"""The tests that fit the claim (`psymem.fitting.crossed_means`), one or the other, which come first."""
+
 AS_GIVEN = "as given"
 """Random effects of the user's own."""
 

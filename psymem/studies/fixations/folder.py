@@ -1,4 +1,4 @@
-"""Write a comparison of fixations as a folder: tables with sidecars, figure, sentences as a page, report."""
+"""Write a comparison of fixations as a folder: tables with provenance.json, figure, sentences as a page, report."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def tables(study: FixationResult) -> dict[str, pd.DataFrame]:
 
 
 def provenance(study: FixationResult) -> dict[str, Any]:
-    """Facts for the sidecars: corpus, models with checksums, settings, formulas."""
+    """Facts for provenance.json: corpus, models with checksums, settings, formulas."""
     return {
         **{str(k): v for k, v in study.about.items()},
         "settings": asdict(study.settings),

@@ -45,7 +45,7 @@ class FixationStudy(FixationResult):
         return sentences_figure(self.plotted, names=source_names(self), note=figure_note(self))
 
     def save(self, folder: str | Path) -> list[Path]:
-        """Write tables with sidecars, figure and report into `folder`, all or none; return the paths."""
+        """Write tables with provenance.json, figure and report into `folder`, all or none; return the paths."""
         return save(self, Path(folder))
 
 
@@ -197,7 +197,7 @@ def fixations(
 
 
 def _facts(corpus: Corpus) -> dict[str, Any]:
-    """What identifies a corpus, for the report and the sidecars."""
+    """What identifies a corpus, for the report and provenance.json."""
     return {
         "name": corpus.name,
         "card": dict(corpus.card),

@@ -78,7 +78,7 @@ class CellComparison:
     about: dict[str, Any] = field(default_factory=dict)
 
     def save(self, folder: str | Path, stem: str = "cells") -> list[Path]:
-        """Write STEM.csv and STEM_summary.csv with their sidecars, both or none."""
+        """Write STEM.csv and STEM_summary.csv with provenance.json, all or none."""
         return write_results(folder, {stem: self.networks, f"{stem}_summary": self.summary}, self.about)
 
 

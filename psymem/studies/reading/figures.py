@@ -48,9 +48,9 @@ def _power(study: ReadingResult) -> pd.DataFrame:
     table = table[table["structure"] == INTERCEPTS]
     held = held_out(study)
     value, low, high = (
-        ("held_out_delta_per_obs", "held_out_ci_low", "held_out_ci_high")
+        ("held_out_gain_per_obs", "held_out_gain_ci_low", "held_out_gain_ci_high")
         if held
-        else ("delta_loglik", "delta_ci_low", "delta_ci_high")
+        else ("delta_loglik", "delta_loglik_ci_low", "delta_loglik_ci_high")
     )
     table = table.assign(
         value=table[value], ci_low=table[low], ci_high=table[high], panel=_panel(table, model=False)
@@ -131,7 +131,7 @@ def power_note(study: ReadingResult) -> str:
     instances = " Open dots: single instances of a model." if _has_instances(study) else ""
     if held_out(study):
         unit = {"text_id": "texts", "sentence": "sentences"}[s.group_by]
-        return f"Bars: 95% intervals by paired permutation over held-out {unit}.{instances}"
+        return f"Bars: 95% intervals by flipping the signs of the gains of held-out {unit}.{instances}"
     return f"Bars: 95% intervals from the noncentral chi-square of the likelihood ratio.{instances}"
 
 

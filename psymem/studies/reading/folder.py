@@ -1,4 +1,4 @@
-"""Write a reading study as a folder: tables with sidecars, figures, report; all of it or nothing."""
+"""Write a reading study as a folder: tables with provenance.json, figures, report; all of it or nothing."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def tables(study: ReadingResult) -> dict[str, pd.DataFrame]:
 
 
 def provenance(study: ReadingResult) -> dict[str, Any]:
-    """Facts for the sidecars: corpora, models with checksums, settings, formulas."""
+    """Facts for provenance.json: corpora, models with checksums, settings, formulas."""
     return {
         **{str(k): v for k, v in study.about.items()},
         "analyses": [

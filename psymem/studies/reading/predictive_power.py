@@ -25,14 +25,18 @@ from psymem.fitting.threads import run_engine
 from psymem.studies.reading.model_measures import Predictor
 from psymem.studies.reading.rows import StudyRows
 
+FEWEST_GROUPS = 5
+"""With so few groups no pattern of signs is rare enough for p < .05."""
 INTERCEPTS, SLOPES = "intercepts", "by-subject slopes"
 POWER_COLUMNS = (
     "model", "instance_of", "measure", "structure", "n_obs", "delta_loglik", "delta_loglik_per_obs", "chi_square", "df",
-    "p", "p_adjusted", "delta_ci_low", "delta_ci_high", "held_out_delta_per_obs", "held_out_ci_low", "held_out_ci_high",
-    "held_out_p", "held_out_p_adjusted", "groups_better", "converged", "singular", "note",
+    "p", "p_adjusted", "delta_loglik_ci_low", "delta_loglik_ci_high", "held_out_gain_per_obs", "held_out_gain_ci_low",
+    "held_out_gain_ci_high", "held_out_p", "held_out_p_adjusted", "groups_better", "converged", "singular", "note",
 )  # fmt: skip
-"""Log-likelihoods in nats; delta is full minus base. ``held_out_*`` only for intercepts. p-values of single instances
-are not adjusted: the mean over instances is the test."""
+"""Log-likelihoods in nats, full minus base. ``delta_loglik`` is the total over the rows fitted, with the p of its
+likelihood ratio; ``held_out_gain_per_obs`` is an average per held-out row, and ``held_out_p`` tests that the effects
+added are 0 (`psymem.fitting.score_flips`). ``held_out_*`` only for intercepts. p-values of single instances are not
+adjusted: the mean over instances is the test."""
 COEFFICIENT_COLUMNS = (
     "model", "instance_of", "measure", "structure", "term", "words_back", "estimate", "se", "df", "t", "p", "ci_low",
     "ci_high", "p_adjusted", "unit",
@@ -128,8 +132,8 @@ def _in_sample(base: Fit, full: Fit) -> dict[str, Any]:
     said = [w for w in full.warnings if "singular" in w or "converged" in w]
     return {
         **{n: row[n] for n in ("n_obs", "delta_loglik", "delta_loglik_per_obs", "chi_square", "df", "p")},
-        "delta_ci_low": low / 2,
-        "delta_ci_high": high / 2,
+        "delta_loglik_ci_low": low / 2,
+        "delta_loglik_ci_high": high / 2,
         "converged": full.converged,
         "singular": full.singular,
         "note": " ".join(said),
@@ -177,9 +181,9 @@ def _held_out_columns(held: CrossValidation, rows: StudyRows) -> list[dict[str, 
         )
         found.append(
             {
-                "held_out_delta_per_obs": row.delta_per_obs,
-                "held_out_ci_low": low,
-                "held_out_ci_high": high,
+                "held_out_gain_per_obs": row.held_out_gain_per_obs,
+                "held_out_gain_ci_low": low,
+                "held_out_gain_ci_high": high,
                 "held_out_p": row.p,
                 "groups_better": row.groups_better,
             }
@@ -249,6 +253,10 @@ def _formulas(rows: StudyRows, predictors: Sequence[Predictor]) -> dict[str, str
 def _notes(rows: StudyRows, base: Fit) -> list[str]:
     said = [f"Base model: {w}" for w in base.warnings if "no random effects" not in w]
     folds, groups = rows.settings.folds, int(rows.groups.nunique())
+    if folds and 1 < groups <= FEWEST_GROUPS:
+        said.append(
+            f"With {groups} groups to hold out, flipping signs can give no held-out p below {2.0 ** (1 - groups):.3g}."
+        )
     if folds and groups < 2:
         said.append(
             "There is one text only, so nothing was held out; --group-by sentence holds out sentences."

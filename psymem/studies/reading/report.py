@@ -28,9 +28,14 @@ from psymem.studies.reading.result import Analysis, ReadingResult
 from psymem.studies.reading.wording import data_sentences, methods_paragraph, result_sentences
 
 POWER_HEAD = (
-    "model", "measure", "random effects", "ΔlogLik (nats)", "χ²", "df", "p", "p (adjusted)",
-    "held-out gain per observation (nats)", "95% CI", "p", "p (adjusted)",
+    "model", "measure", "random effects", "in the sample: ΔlogLik of all rows (nats)", "χ²", "df",
+    "p of the likelihood ratio", "adjusted", "held out: gain per row (nats)", "95% CI of the gain", "p held out", "adjusted",
 )  # fmt: skip
+POWER_NOTE = (
+    "ΔlogLik is a total over the rows that the models were fitted to; the held-out gain is an average per row that they "
+    "were not fitted to. A useless measure is expected to lose when held out, so its gain is no test: p held out asks "
+    "whether the effects added are 0, one-sided, by flipping the signs of the scores of whole texts or sentences."
+)
 EFFECT_HEAD = (
     "model",
     "measure",
@@ -117,8 +122,8 @@ def _power_html(table: pd.DataFrame) -> str:
         else:
             interval = (
                 ""
-                if pd.isna(row.held_out_delta_per_obs)
-                else f"[{number(row.held_out_ci_low, 4)}, {number(row.held_out_ci_high, 4)}]"
+                if pd.isna(row.held_out_gain_per_obs)
+                else f"[{number(row.held_out_gain_ci_low, 4)}, {number(row.held_out_gain_ci_high, 4)}]"
             )
             rows.append(
                 [
@@ -128,7 +133,7 @@ def _power_html(table: pd.DataFrame) -> str:
                     number(row.df, 0),
                     p_cell(row.p),
                     p_cell(row.p_adjusted),
-                    "" if pd.isna(row.held_out_delta_per_obs) else number(row.held_out_delta_per_obs, 4),
+                    "" if pd.isna(row.held_out_gain_per_obs) else number(row.held_out_gain_per_obs, 4),
                     interval,
                     p_cell(row.held_out_p),
                     p_cell(row.held_out_p_adjusted),
@@ -137,7 +142,8 @@ def _power_html(table: pd.DataFrame) -> str:
         classes.append("slopes" if row.instance_of else "")
     notes = table.loc[table["note"].fillna("") != "", ["model", "structure", "note"]]
     said = [f"{r.model}, {r.structure}: {r.note}" for r in notes.itertuples()]
-    return table_html(POWER_HEAD, rows, classes) + (list_html(said) if said else "")
+    explained = f"<p>{escape(POWER_NOTE)}</p>" if table["held_out_gain_per_obs"].notna().any() else ""
+    return table_html(POWER_HEAD, rows, classes) + explained + (list_html(said) if said else "")
 
 
 def _effects_html(table: pd.DataFrame) -> str:
@@ -217,6 +223,8 @@ def _figures(study: ReadingResult, images: Mapping[str, bytes]) -> str:
 
 def _references(study: ReadingResult) -> str:
     keys = ["holm1979", "goodkind2018"]
+    if any(a.power.held_out is not None for a in study.analyses):
+        keys.append("hemerik2020")
     if any(a.rows.random for a in study.analyses):
         keys += ["bates2015", "kuznetsova2017"]
     structures = set(study.delta_loglik["structure"])

@@ -99,7 +99,7 @@ def word_predictors(words: pd.DataFrame, settings: StudySettings) -> pd.DataFram
     spilling = [c for c in SPILLING if c in found]
     found = found.join(previous(found, spilling, settings.spillover, within=settings.within))
     found["word_token"] = found["text_id"] + ":" + found["word_id"].astype(str)
-    found["word_type"] = found["word"].map(bare).str.lower()
+    found["word_type"] = [(bare(word) or word).lower() for word in found["word"]]
     return found
 
 

@@ -68,7 +68,7 @@ class StudySettings:
     folds, group_by
         Cross-validation: number of folds (0 for none), and what is held out whole: "text_id" or "sentence".
     permutations, seed
-        Of the paired permutation test, and of the folds.
+        Of the flips of signs (held-out tests and intervals), and of the folds.
     engine
         Fitting engine.
     alpha

@@ -40,7 +40,7 @@ class ReadingStudy(ReadingResult):
         return figures(self)
 
     def save(self, folder: str | Path) -> list[Path]:
-        """Write tables with sidecars, figures and report into `folder`, all or none; return the paths."""
+        """Write tables with provenance.json, figures and report into `folder`, all or none; return the paths."""
         return save(self, Path(folder))
 
 
@@ -213,7 +213,7 @@ def reading(
 
 
 def _facts(corpus: Corpus) -> dict[str, Any]:
-    """What identifies a corpus, for the report and the sidecars."""
+    """What identifies a corpus, for the report and provenance.json."""
     return {
         "name": corpus.name,
         "card": dict(corpus.card),

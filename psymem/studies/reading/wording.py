@@ -46,10 +46,11 @@ def _results(analysis: Analysis) -> list[str]:
             f"{number(own['estimate'], 2)} {own['unit']} [{number(own['ci_low'], 2)}, "
             f"{number(own['ci_high'], 2)}], p {p_value(own['p'])}"
         )
-        if not pd.isna(row.held_out_delta_per_obs):
+        if not pd.isna(row.held_out_gain_per_obs):
             sentence += (
-                f"; held out {number(row.held_out_delta_per_obs, 4)} nats per observation "
-                f"[{number(row.held_out_ci_low, 4)}, {number(row.held_out_ci_high, 4)}], p {p_value(row.held_out_p)}"
+                f"; held out {number(row.held_out_gain_per_obs, 4)} nats per observation "
+                f"[{number(row.held_out_gain_ci_low, 4)}, {number(row.held_out_gain_ci_high, 4)}], "
+                f"p {p_value(row.held_out_p)}"
             )
         said.append(sentence + _slopes(which) + _spread(table, row) + ".")
     return said
@@ -106,7 +107,10 @@ def methods_paragraph(study: ReadingResult) -> str:
         unit = {"text_id": "texts", "sentence": "sentences"}[s.group_by]
         parts.append(
             f"Predictive power is the gain in held-out log-likelihood per observation in {first.rows.folds}-fold "
-            f"cross-validation over whole {unit}, with intervals and tests by paired permutation ({s.permutations:,})."
+            f"cross-validation over whole {unit}, with intervals by flipping the signs of the gains of {unit} "
+            f"({s.permutations:,} times). Its p-value tests that the effects added are 0, one-sided, by flipping the "
+            f"signs of the score contributions of {unit} (Hemerik et al., 2020), since a useless predictor has a "
+            "negative expected gain."
         )
     if SLOPES in set(study.delta_loglik["structure"]):
         parts.append(

@@ -60,7 +60,7 @@ class PairsResult:
     about: Mapping[str, Any] = field(default_factory=dict)
 
     def save(self, folder: str | Path) -> list[Path]:
-        """Write the tables with sidecars into `folder`, all or none, and return the paths.
+        """Write the tables with provenance.json into `folder`, all or none, and return the paths.
 
         Raises
         ------

@@ -83,7 +83,7 @@ class SuiteResult:
         }
 
     def save(self, folder: str | Path, *, export: bool = False) -> list[Path]:
-        """Write the tables with sidecars into `folder`, all or none, and return the paths.
+        """Write the tables with provenance.json into `folder`, all or none, and return the paths.
 
         With `export`, also each suite as SyntaxGym JSON with the regions' values, one file per model.
 

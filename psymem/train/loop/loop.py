@@ -104,7 +104,7 @@ class _Run:
 
     def go(self) -> Position:
         at = self.position
-        self.progress.start(at.tokens)
+        self.progress.start(at)
         while not at.finished:
             plan = self.task.plan(at.epoch)
             if not plan:
@@ -135,7 +135,7 @@ class _Run:
         self.optimizer.zero_grad(set_to_none=True)
         (loss * batch.share).backward()
         processes.add_gradients(self.parameters())
-        torch.nn.utils.clip_grad_norm_(self.parameters(), self.settings.clip)
+        clip(self.parameters(), self.settings.clip)
         self.optimizer.step()
         seen = int(sums[1])
         at.step, at.tokens = at.step + 1, at.tokens + seen
@@ -152,6 +152,7 @@ class _Run:
             at.next_validation = (at.tokens // settings.validate_every + 1) * settings.validate_every
             self._validate()
         if at.step % settings.checkpoint_every == 0 or at.finished:
+            at.unlogged_nats, at.unlogged_words = self.progress.nats, self.progress.words
             processes.by_main(
                 lambda: checkpointing.save(
                     self.out, self.fingerprint, self.task, self.optimizer, self.schedule, at=at
@@ -176,6 +177,14 @@ class _Run:
             self.schedule.observe(nats)
         memory = processes.sum_over([peak_memory_mib()])[0]
         self.progress.validation(at.step, at.tokens, nats, memory=memory)
+
+
+def clip(parameters: list[torch.nn.Parameter], bound: float) -> None:
+    """Scale gradients down to a norm of `bound`; gradients below it are not touched (a pass over all weights less)."""
+    gradients = [p.grad for p in parameters if p.grad is not None]
+    norm = torch.nn.utils.get_total_norm(gradients)
+    if not norm + 1e-6 <= bound:
+        torch.nn.utils.clip_grads_with_norm_(parameters, bound, norm)
 
 
 def peak_memory_mib() -> float:

@@ -12,7 +12,10 @@ import time
 from pathlib import Path
 from typing import IO
 
+from psymem.errors import TrainingError
+from psymem.io.outputs import write_text
 from psymem.train.loop import processes
+from psymem.train.loop.settings import Position
 from psymem.units import perplexity
 
 COLUMNS = (
@@ -56,15 +59,28 @@ class Progress:
         self.nats, self.words, self.unwritten, self.speed = 0.0, 0, 0, 0.0
         self.began = self.since = time.monotonic()
 
-    def start(self, tokens: int) -> None:
-        """Begin, or go on after `tokens`."""
-        self.began = self.since = time.monotonic()
+    def start(self, at: Position) -> None:
+        """Begin, or go on at `at`: the log has the lines up to there and no others."""
+        self.since = time.monotonic()
+        self.began = self.since - at.seconds
+        self.nats, self.words = at.unlogged_nats, at.unlogged_words
         if processes.is_main():
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            if not self.path.exists():
-                self._append(dict.fromkeys(self.columns), header=True)
-        if tokens:
-            self.say(f"resumed after {tokens:,} tokens")
+            self._write_log(self._lines_until(at.step))
+        if at.tokens:
+            self.say(f"resumed after {at.tokens:,} tokens")
+
+    def _lines_until(self, step: int) -> list[str]:
+        """Return the lines of the log up to `step`, header first; a run that was killed may have written more."""
+        header, kept = ",".join(self.columns), []
+        if step and self.path.exists():
+            for line in self.path.read_text(encoding="utf-8").splitlines()[1:]:
+                number = line.split(",")[0]
+                if line.count(",") == len(self.columns) - 1 and number.isdigit() and int(number) <= step:
+                    kept.append(line)
+        return [header, *kept]
+
+    def _write_log(self, lines: list[str]) -> None:
+        write_text(self.path, "".join(f"{line}\n" for line in lines))
 
     def step(self, step: int, tokens: int, nats: float, words: int, *, rate: float, memory: float) -> None:
         """Count one step; every so many, write a line."""
@@ -132,15 +148,17 @@ class Progress:
             "minutes": round(minutes, 2),
         }
 
-    def _append(self, row: dict, header: bool = False) -> None:
+    def _append(self, row: dict) -> None:
         if not processes.is_main():
             return
-        with self.path.open("a", encoding="utf-8", newline="") as file:
-            writer: csv.DictWriter = csv.DictWriter(file, self.columns, lineterminator="\n")
-            if header:
-                writer.writeheader()
-            else:
-                writer.writerow(row)
+        try:
+            with self.path.open("a", encoding="utf-8", newline="") as file:
+                csv.DictWriter(file, self.columns, lineterminator="\n").writerow(row)
+        except OSError as error:
+            raise TrainingError(
+                f"{self.path} could not be written: {error.strerror or error}. Free some space and give the same command "
+                "again to go on from the last checkpoint."
+            ) from error
 
     def say(self, message: str, stream: IO[str] | None = None) -> None:
         """Write a line to stderr, or to `stream`."""

@@ -71,7 +71,11 @@ def _option(name: str) -> str:
 
 @dataclass
 class Position:
-    """Where training stands; saved with every checkpoint."""
+    """Where training stands; saved with every checkpoint.
+
+    `unlogged_nats` and `unlogged_words` are summed since the last line of the log about training, which a resumed run
+    goes on with.
+    """
 
     step: int = 0
     tokens: int = 0
@@ -82,3 +86,5 @@ class Position:
     validations_without_gain: int = 0
     next_validation: int = 0
     finished: bool = False
+    unlogged_nats: float = 0.0
+    unlogged_words: int = 0

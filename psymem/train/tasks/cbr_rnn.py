@@ -185,7 +185,7 @@ class CueBasedRNNTask(nn.Module):
 
     def _hidden(self, inputs: Tensor) -> Tensor:
         if self.settings.attention == "softmax":
-            return hidden_states(self.model, inputs, self.compute)
+            return hidden_states(self.model, inputs, self.compute, sparse=self.model.settings.tied)
         return self.model(inputs).hidden.transpose(0, 1)
 
     def _tag_loss(self, hidden: Tensor, batch: Batch) -> Tensor | None:

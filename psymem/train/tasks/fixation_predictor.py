@@ -26,6 +26,7 @@ from psymem.models.gated.fixation_checkpoint import save_predictor
 from psymem.models.word_tokenizer import NUM, NUM_ID, UNK_ID, build_tokenizer, split_words
 from psymem.train.loop import checkpointing
 from psymem.train.loop.fixation_progress import ErrorProgress
+from psymem.train.loop.lock import alone
 from psymem.train.loop.loop import train
 from psymem.train.loop.settings import LoopSettings
 from psymem.train.tasks.fixation_task import PredictorSettings, PredictorTask, encode
@@ -34,6 +35,7 @@ VALIDATION_SHARE = 0.1
 """Of the training sentences, to choose the epoch."""
 
 
+@alone
 def train_fixation_predictor(
     corpus: Corpus, settings: PredictorSettings, out: Path, *, threads: int = 0, quiet: bool = False
 ) -> Path:

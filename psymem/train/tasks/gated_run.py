@@ -19,6 +19,7 @@ from psymem.errors import TrainingError
 from psymem.models.storage import save_checkpoint
 from psymem.train.loop import processes
 from psymem.train.loop.evaluation import HeldOutSurprisal
+from psymem.train.loop.lock import alone
 from psymem.train.loop.loop import train_to_best
 from psymem.train.loop.settings import LoopSettings
 from psymem.train.run import DataSettings, facts_of, plain_settings, sample
@@ -83,6 +84,7 @@ class Length:
         )
 
 
+@alone
 def train_gated(
     data: DataSettings,
     objective: GatedObjective,
@@ -114,7 +116,7 @@ def train_gated(
     if threads:
         torch.set_num_threads(threads)
     out, began = Path(out), time.time()
-    prepared = prepared_text(data, out, loop.seed, cache=cache, vocabulary_from=vocabulary_from)
+    prepared = prepared_text(data, out, loop.seed, cache=cache, vocabulary_from=vocabulary_from, quiet=quiet)
     texts, tokenizer, data = prepared.texts, prepared.tokenizer, prepared.data
     in_training = {"plain": texts["plain"], "validation": sample(texts["validation"], data.held_out_tokens)}
     read = fixation_text(fixation_corpus, tokenizer) if fixation_corpus is not None else None

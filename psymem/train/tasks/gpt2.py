@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
@@ -26,6 +27,7 @@ from psymem.io.outputs import whole_folder, write_text
 from psymem.models.word_tokenizer import BOS, BOS_ID, EOS, EOS_ID, PAD, PAD_ID, UNK, UNK_ID
 from psymem.train.loop import processes
 from psymem.train.loop.evaluation import BATCH_TOKENS, HeldOutSurprisal
+from psymem.train.loop.lock import alone
 from psymem.train.loop.loop import train_to_best
 from psymem.train.loop.settings import LoopSettings
 from psymem.train.run import (
@@ -176,6 +178,7 @@ def held_out(model: GPT2LMHeadModel, text: EncodedText) -> HeldOutSurprisal:
     return HeldOutSurprisal(float(every.sum()), len(every), float(every[is_known].sum()), int(is_known.sum()))
 
 
+@alone
 def train_gpt2(
     data: DataSettings,
     settings: GPT2Settings,
@@ -201,7 +204,12 @@ def train_gpt2(
     if finished_earlier(out, fingerprint, loop, quiet):
         return out / MODEL
     tokenizer, texts, _ = prepare(
-        data, out, loop.seed, choose=VOCABULARIES[settings.vocabulary], kind=f"gpt2 {settings.vocabulary}"
+        data,
+        out,
+        loop.seed,
+        choose=VOCABULARIES[settings.vocabulary],
+        kind=f"gpt2 {settings.vocabulary}",
+        quiet=quiet,
     )
     in_training = {"plain": texts["plain"], "validation": sample(texts["validation"], data.held_out_tokens)}
     task = GPT2Task(settings, tokenizer.get_vocab_size(), data.longest, in_training, loop.seed)
@@ -241,8 +249,11 @@ def export(
         tokenizer_object=tokenizer, bos_token=BOS, eos_token=EOS, pad_token=PAD, unk_token=UNK
     )
     with whole_folder(folder) as temporary, quietly():
-        model.save_pretrained(temporary)
-        fast.save_pretrained(temporary)
+        try:
+            model.save_pretrained(temporary)
+            fast.save_pretrained(temporary)
+        except (SafetensorError, RuntimeError) as error:
+            raise OSError(str(error)) from error  # as every other failure to write
         (temporary / checkpoints.COUNTS).write_bytes(checkpoints.word_counts_content(counts))
         sums = {p.name: checkpoints.file_sha256(p) for p in sorted(temporary.iterdir())}
         write_text(temporary / checkpoints.CARD, checkpoints.card_text({**card, "sha256": sums}))

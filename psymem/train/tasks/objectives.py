@@ -98,7 +98,11 @@ def next_word_loss(
 
 
 class _CompetitorLoss(torch.autograd.Function):
-    """Loss and gradient in one sweep over blocks of rows, so that N x m logits never exist at once."""
+    """Loss and gradient in one sweep over blocks of rows, so that N x m logits never exist at once.
+
+    The gradient of the (V, d) weights has rows for targets and competitors alone: they are kept apart until the way
+    back, when their scale is known, and the rest is zeroed once and never multiplied.
+    """
 
     @staticmethod
     def forward(  # noqa: PLR0917 - torch passes them by position
@@ -113,7 +117,7 @@ class _CompetitorLoss(torch.autograd.Function):
         d_hidden = torch.empty_like(hidden)
         d_w = torch.zeros(w.shape, dtype=torch.float32, device=hidden.device)
         d_b = torch.zeros(len(ids), device=hidden.device)
-        d_weight, d_bias = torch.zeros_like(weight), torch.zeros_like(bias)
+        d_own = torch.empty(n, device=hidden.device)
         total = torch.zeros((), dtype=torch.float64, device=hidden.device)
         for start in range(0, n, ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
@@ -126,23 +130,28 @@ class _CompetitorLoss(torch.autograd.Function):
             log_z = torch.logaddexp(own, torch.logsumexp(logits, -1))
             total += (log_z - own).sum(dtype=torch.float64)
             p = logits.sub_(log_z.unsqueeze(1)).exp_()
-            p_own = (torch.exp(own - log_z) - 1).unsqueeze(1)  # (rows, 1)
+            d_own[rows] = torch.exp(own - log_z) - 1
             p_half = p.to(hidden.dtype)
-            d_hidden[rows] = p_half @ w + p_own.to(hidden.dtype) * own_weight
+            d_hidden[rows] = p_half @ w + d_own[rows].unsqueeze(1).to(hidden.dtype) * own_weight
             d_w += p_half.T @ h
             d_b += p.sum(0)
-            d_weight.index_add_(0, y, p_own * h.float())
-            d_bias.index_add_(0, y, p_own.squeeze(1))
-        d_weight.index_add_(0, ids, d_w)
-        d_bias.index_add_(0, ids, d_b)
-        ctx.gradients = (d_hidden, d_weight, d_bias, n)
+        ctx.sizes = weight.shape, weight.dtype
+        ctx.gradients = (hidden, targets, ids, d_hidden, d_own, d_w, d_b)
         return (total / n).float()
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
-        d_hidden, d_weight, d_bias, n = ctx.gradients
-        scale = (grad / n).item()
-        return d_hidden * scale, d_weight.mul_(scale), d_bias.mul_(scale), None, None
+        hidden, targets, ids, d_hidden, d_own, d_w, d_b = ctx.gradients
+        (vocabulary, width), dtype = ctx.sizes
+        scale = (grad / len(targets)).item()
+        d_own = d_own * scale
+        d_weight = torch.zeros(vocabulary, width, dtype=dtype, device=hidden.device)
+        d_bias = torch.zeros(vocabulary, dtype=dtype, device=hidden.device)
+        d_weight.index_add_(0, targets, d_own.unsqueeze(1) * hidden.float())
+        d_weight.index_add_(0, ids, d_w * scale)
+        d_bias.index_add_(0, targets, d_own)
+        d_bias.index_add_(0, ids, d_b * scale)
+        return d_hidden * scale, d_weight, d_bias, None, None
 
 
 def joint_loss(language: Tensor, supertag: Tensor | None, alpha: float, normalised: bool) -> Tensor:

@@ -6,7 +6,6 @@ import gzip
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +13,12 @@ from tokenizers import Tokenizer
 
 from psymem.errors import DataError
 from psymem.train.text.files import read_sentences
+from psymem.train.text.white_space_words import chunks, encode, encode_whole, is_word_level
 
 NO_TAG = -100
 """Label of a token without supertag; the loss skips it."""
 
 CLAUSE_END = (",", ";", ":", "--")
-CHUNK = 20_000
 
 
 @dataclass(frozen=True)
@@ -84,13 +83,20 @@ def encode_sentences(sentences: Iterable[str], tokenizer: Tokenizer, longest: in
     ends = {i for t in CLAUSE_END if (i := tokenizer.token_to_id(t)) is not None}
     parts: list[np.ndarray] = []
     complete: list[bool] = []
-    iterator = iter(sentences)
-    while chunk := list(islice(iterator, CHUNK)):
-        for encoding in tokenizer.encode_batch(chunk, add_special_tokens=False):
-            pieces = list(_cut(np.asarray(encoding.ids, np.int32), longest, ends))
-            parts += pieces
-            complete += [False] * (len(pieces) - 1) + [True] * bool(pieces)
+    for ids in _ids(sentences, tokenizer):
+        pieces = list(_cut(np.asarray(ids, np.int32), longest, ends))
+        parts += pieces
+        complete += [False] * (len(pieces) - 1) + [True] * bool(pieces)
     return _join(parts, complete, None)
+
+
+def _ids(sentences: Iterable[str], tokenizer: Tokenizer) -> Iterator[list[int]]:
+    """Yield the ids of each sentence."""
+    if is_word_level(tokenizer):
+        yield from encode(sentences, tokenizer)
+    else:
+        for chunk in chunks(sentences):
+            yield from encode_whole(chunk, tokenizer)
 
 
 def read_tagged(path: Path) -> list[list[tuple[str, str]]]:

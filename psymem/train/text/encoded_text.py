@@ -16,12 +16,16 @@ from tokenizers import Tokenizer
 
 from psymem.checkpoints import file_sha256
 from psymem.errors import TrainingError
-from psymem.io.outputs import write_atomically, write_json
+from psymem.io.outputs import write_atomically, write_json, write_text
 from psymem.train.text.corpus import EncodedText
 
 STAMP, CORPUS, TOKENIZER = "data.json", "corpus.npz", "tokenizer.json"
 CHECKSUMS = "sha256"
-"""Name of the checksums in ``data.json``."""
+"""Name of the text files' checksums in ``data.json``."""
+OWN_CHECKSUMS = "encoded_sha256"
+"""Name of those of the tokenizer and the word ids."""
+ADDED_LATER: dict[str, Any] = {"emphasised": []}
+"""Settings of the text that folders of earlier versions lack, with what they stand for there."""
 PARTS = ("plain", "tagged", "emphasised", "validation", "tagged_validation")
 
 
@@ -46,9 +50,15 @@ def write_encoded(
     files
         Text files that were read.
     """
-    write_atomically(folder / TOKENIZER, lambda p: tokenizer.save(str(p)))
+    (folder / STAMP).unlink(missing_ok=True)  # an interrupted rewrite must not pass for what was there
+    write_text(
+        folder / TOKENIZER, tokenizer.to_str(pretty=True)
+    )  # the library's own errors tell no full disk
     write_atomically(folder / CORPUS, lambda p: _write_corpus(p, texts))
-    write_json(folder / STAMP, {**facts, CHECKSUMS: {str(p): file_sha256(p) for p in files}})
+    own = {name: file_sha256(folder / name) for name in (TOKENIZER, CORPUS)}
+    write_json(
+        folder / STAMP, {**facts, CHECKSUMS: {str(p): file_sha256(p) for p in files}, OWN_CHECKSUMS: own}
+    )
 
 
 def stored_facts(folder: Path) -> dict[str, Any] | None:
@@ -65,6 +75,8 @@ def stored_facts(folder: Path) -> dict[str, Any] | None:
     try:
         stored = dict(json.loads(stamp.read_text(encoding="utf-8")))
         checksums = dict(stored.pop(CHECKSUMS, {}))
+        stored.pop(OWN_CHECKSUMS, None)
+        stored = {**ADDED_LATER, **stored}
     except (OSError, ValueError, TypeError) as error:
         raise TrainingError(_damaged(stamp, error, folder)) from error
     for name, checksum in checksums.items():
@@ -79,6 +91,7 @@ def stored_facts(folder: Path) -> dict[str, Any] | None:
 def read_encoded(folder: Path) -> tuple[Tokenizer, dict[str, EncodedText]]:
     """Read the tokenizer and the encoded text in `folder`, part by part; raises TrainingError if they are damaged."""
     try:
+        _check(folder)
         tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
         with np.load(folder / CORPUS, allow_pickle=False) as z:
             texts = {
@@ -91,6 +104,15 @@ def read_encoded(folder: Path) -> tuple[Tokenizer, dict[str, EncodedText]]:
     except Exception as error:  # the tokenizers library raises plain Exception
         raise TrainingError(_damaged(folder, error, folder)) from error
     return tokenizer, texts
+
+
+def _check(folder: Path) -> None:
+    """Raise ValueError if a file is not the one that was written; folders of earlier versions have no checksums."""
+    stamp = folder / STAMP
+    own = json.loads(stamp.read_text(encoding="utf-8")).get(OWN_CHECKSUMS, {}) if stamp.exists() else {}
+    for name, expected in own.items():
+        if file_sha256(folder / name) != expected:
+            raise ValueError(f"{name} is not what was written, as its checksum shows")
 
 
 def _damaged(what: Path, error: Exception, folder: Path) -> str:

@@ -12,12 +12,14 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 from psymem.errors import DataError
 from psymem.sentences import split_sentences
+from psymem.train.text.reading import counted
 
 SUFFIXES = (".txt", ".txt.gz", ".conllu", ".conllu.gz")
 WRAPPED_WIDTH = 100
@@ -57,11 +59,11 @@ def read_sentences(path: Path) -> Iterator[str]:
     """Yield the sentences of one file as raw text."""
     lines = _lines(path)
     if ".conllu" in path.name:
-        for line in lines:
+        for line in counted(lines, path):
             if line.startswith("# text = "):
                 yield line.removeprefix("# text = ")
         return
-    for paragraph in _paragraphs(lines):
+    for paragraph in _paragraphs(lines, path):
         yield from split_sentences(paragraph)
 
 
@@ -85,13 +87,13 @@ def _lines(path: Path) -> list[str]:
     return text.splitlines()
 
 
-def _paragraphs(lines: list[str]) -> Iterator[str]:
+def _paragraphs(lines: list[str], path: Path) -> Iterator[str]:
     widths = [len(line) for line in lines if line.strip()]
     wrapped = (
         bool(widths) and np.quantile(widths, 0.9) < WRAPPED_WIDTH and any(not line.strip() for line in lines)
     )
     block: list[str] = []
-    for line in (*lines, ""):
+    for line in chain(counted(lines, path), [""]):
         clean = "" if HEADING.match(line) else WIKITEXT_MARK.sub(_undo_mark, line).strip()
         if clean:
             block.append(clean)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from tokenizers import Tokenizer
 
 from psymem import checkpoints
 from psymem.errors import TrainingError
+from psymem.train.loop.lock import held
 from psymem.train.run import PATHS, DataSettings, plain_settings, prepare
 from psymem.train.text.corpus import EncodedText
 from psymem.train.text.encoded_text import CORPUS, STAMP, read_encoded, stored_facts
@@ -37,7 +39,13 @@ class Prepared:
 
 
 def prepared_text(
-    data: DataSettings, out: Path, seed: int, *, cache: Path | None = None, vocabulary_from: str = ""
+    data: DataSettings,
+    out: Path,
+    seed: int,
+    *,
+    cache: Path | None = None,
+    vocabulary_from: str = "",
+    quiet: bool = True,
 ) -> Prepared:
     """Encode the text of a run, or read what this or another run has encoded.
 
@@ -53,6 +61,8 @@ def prepared_text(
         Folder in which encoded text is kept for several runs; any other run's folder will do.
     vocabulary_from
         Bundled model or folder whose tokenizer is used in place of a vocabulary chosen from the text.
+    quiet
+        Whether to show nothing of how far the reading is.
 
     Raises
     ------
@@ -75,7 +85,9 @@ def prepared_text(
     def choose(files: list[Path], rule: VocabularyRule) -> Tokenizer:
         return given if given is not None else choose_vocabulary(files, rule)
 
-    tokenizer, texts, _ = prepare(data, folder, seed, choose=choose, kind=kind)
+    elsewhere = folder.resolve() != Path(out).resolve()  # a run holds its own folder already
+    with held(folder) if elsewhere else nullcontext():
+        tokenizer, texts, _ = prepare(data, folder, seed, choose=choose, kind=kind, quiet=quiet)
     return Prepared(tokenizer, _untagged(texts), data)
 
 

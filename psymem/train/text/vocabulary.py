@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tokenizers import Tokenizer
-from tokenizers.trainers import WordLevelTrainer
 
 from psymem import checkpoints
 from psymem.errors import CheckpointError, TrainingError
 from psymem.models.word_tokenizer import SPECIAL_TOKENS, build_tokenizer
 from psymem.train.text.files import read_sentences
+from psymem.train.text.white_space_words import count_words
 
 UNLIMITED = 10_000_000
 
@@ -91,16 +91,9 @@ def tokenizer_of(model: str) -> Tokenizer:
 
 def frequent_types(files: list[Path], size: int, minimum_count: int) -> list[str]:
     """Return word types in order of frequency (ties alphabetical), special tokens left out."""
-    counter = build_tokenizer([])
-    trainer = WordLevelTrainer(
-        vocab_size=size + len(SPECIAL_TOKENS),
-        min_frequency=minimum_count,
-        special_tokens=list(SPECIAL_TOKENS),
-        show_progress=False,
-    )
-    counter.train_from_iterator(_sentences(files), trainer)
-    ids = counter.get_vocab(with_added_tokens=False)
-    return [w for w in sorted(ids, key=ids.__getitem__) if w not in SPECIAL_TOKENS]
+    counts = count_words(_sentences(files))
+    ordered = sorted((w for w, n in counts.items() if n >= minimum_count), key=lambda w: (-counts[w], w))
+    return [w for w in ordered[:size] if w not in SPECIAL_TOKENS]
 
 
 def _sentences(files: list[Path]) -> Iterator[str]:

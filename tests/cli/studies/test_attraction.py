@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from pathlib import Path
 
 import pandas as pd
@@ -23,25 +22,22 @@ def finished(stimuli, tmp_path_factory, invoke):
     return invoke("--model", "toy", "--stimuli", stimuli, "--out", out, "--seed", 7), out
 
 
-def test_the_terminal_shows_effects_in_rows_and_measures_in_columns(finished):
+def test_the_terminal_shows_the_checks_and_one_line_an_effect(finished):
     printed = finished[0]
-    for words in (
-        "toy",
-        "Effect",
-        "People",
-        "Surprisal",
-        "Relative",
-        "Agreement (B-A)",
-        "Additivity (F-G-H+E)",
-    ):
+    lines = printed.splitlines()
+    assert lines[0].startswith("toy: ")
+    assert "violation" in lines[0], "the first line says whether the violations are detected"
+    for words in ("Surprisal (bits)", "Relative attention", "estimate", "95% interval", "p (Holm)", "people"):
         assert words in printed
-    assert printed.count("  by-item slopes  ") == 2
-    assert "tems by instances" not in printed
-    assert re.search(r"\n   published networks +-0\.668 +-0\.072 *\n", printed)
-    assert "toy: one instance, by-item slopes only for differences of differences." in printed
+    assert printed.count("Agreement (B-A)") == printed.count("Additivity (F-G-H+E)") == 3, (
+        "one line a measure"
+    )
+    assert "published" not in printed, "these are not the published items"
+    assert "by-item slopes" not in printed
+    assert "t-tests over items: about this network and such sentences." in printed
+    assert "0 (paper -)" in printed
     assert "Items: all 5 analysed." in printed
     assert f"Report: {finished[1] / 'report.html'}" in printed
-    assert max(map(len, printed.splitlines())) <= 110
 
 
 def test_scores_hold_every_word(finished, items):
@@ -58,7 +54,7 @@ def test_means_at_the_spillover_regions(finished):
 
 
 def test_sidecar_names_items_model_and_seed(finished, stimuli):
-    about = json.loads((finished[1] / "effects.json").read_text(encoding="utf-8"))
+    about = json.loads((finished[1] / "provenance.json").read_text(encoding="utf-8"))
     assert about["item_set"]["path"] == str(stimuli)
     assert len(about["item_set"]["sha256"]) == 64
     assert about["models"][0]["model"] == "toy"
@@ -74,7 +70,9 @@ def test_json_and_one_measure(stimuli, tmp_path, invoke):
     assert {row["measure"] for row in content["effects"]} == {"surprisal_bits"}
     assert content["items_analysed"] == 5
     assert content["out"] == str(out)
-    assert content["effects"][1]["estimate"] is None
+    assert content["effects"][2]["estimate"] is None
+    assert content["checks"]["toy"]
+    assert {row["check"] for row in content["manipulation_checks"]} >= {"critical verb"}
 
 
 def test_default_folder_is_named_after_the_model(stimuli, tmp_path, monkeypatch, invoke):
@@ -107,12 +105,8 @@ def test_another_design_with_formula_levels_and_contrasts(tmp_path, items, invok
 def test_each_head_has_a_block_of_its_own(stimuli, tmp_path, small_pretrained, invoke):
     folder = small_pretrained("gpt2")
     printed = invoke("-m", folder, "--stimuli", stimuli, "--heads", "1:0,0:1", "--out", tmp_path / "o")
-    titles = [
-        line.strip()
-        for line in printed.splitlines()
-        if line.startswith(str(folder)) and ":" not in line[len(str(folder)) : len(str(folder)) + 1]
-    ]
-    assert titles == [str(folder), f"{folder}, head 1:0", f"{folder}, head 0:1"]
+    for head in ("1:0", "0:1"):
+        assert f"Relative attention, head {head}" in printed
     effects = pd.read_csv(tmp_path / "o" / "effects.csv")
     columns = [
         "surprisal_bits",
@@ -123,7 +117,7 @@ def test_each_head_has_a_block_of_its_own(stimuli, tmp_path, small_pretrained, i
     ]
     assert list(effects["measure"].unique()) == columns
     relative = effects[effects["measure"] == "relative_attention_L1H0"]
-    assert relative["consistent"].notna().any(), "attraction lowers relative attention, as in people"
+    assert relative["human_direction"].notna().any(), "attraction lowers relative attention, as in people"
     report = (tmp_path / "o" / "report.html").read_text(encoding="utf-8")
     assert "Relative attention, head 1:0" in report
     assert "of layer 1, head 0" in report
@@ -145,17 +139,17 @@ def test_case_beginning_and_query_row_reach_the_model(stimuli, tmp_path, small_p
     expected = psymem.score(lowered, backend, RelativeAttention(query="last"))["relative_attention"]
     assert scores["relative_attention"].tolist() == pytest.approx(expected.tolist(), abs=1e-5, nan_ok=True)
     assert scores["word"].tolist() == words["word"].tolist()
-    sidecar = json.loads((tmp_path / "o" / "scores.json").read_text(encoding="utf-8"))
+    sidecar = json.loads((tmp_path / "o" / "provenance.json").read_text(encoding="utf-8"))
     assert sidecar["lower_case"] is True
     assert sidecar["models"][0]["settings"]["bos"] is False
 
 
-def test_table_without_p_values_fits_eighty_columns(finished):
+def test_the_table_fits_eighty_columns(finished):
     from rich.console import Console
 
     effects = pd.read_csv(finished[1] / "effects.csv")
     console = Console(width=80, record=True, file=open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
-    console.print(effects_table(effects, with_p=False))
+    console.print(effects_table(effects[effects["structure"] == "over items"], with_people=False))
     printed = console.export_text()
     assert "…" not in printed
     assert max(map(len, printed.splitlines())) <= 80
@@ -185,12 +179,15 @@ def test_people_s_own_trials(stimuli, tmp_path, items, invoke):
     effects = pd.read_csv(out / "human_effects.csv")
     means = trials.groupby("condition")["rt_ms"].mean()
     assert effects["estimate"][0] == pytest.approx(means["B"] - means["A"])
-    about = json.loads((out / "human_predictors.json").read_text(encoding="utf-8"))
+    about = json.loads((out / "provenance.json").read_text(encoding="utf-8"))
     assert about["human"]["path"] == str(tmp_path / "trials.csv")
-    assert about["rows"] == 1
+    assert about["files"]["human_predictors.csv"]["rows"] == 1
     report = (out / "report.html").read_text(encoding="utf-8")
     assert "People's responses" in report
-    assert "The responses of 3 subjects to 5 items, 120 trials, were response times (ms)." in report
+    assert (
+        "No response time was left out for being short or long. The responses of 3 subjects to 5 items, 120 trials, were "
+        "response times (ms)."
+    ) in report
     assert "judged implausible" not in report
     plotted = pd.read_csv(out / "attraction_plotted.csv")
     assert set(plotted.loc[plotted["panel"] == "humans", "measure"]) == {"mean_rt_ms"}
@@ -243,6 +240,30 @@ def test_the_supertag_weight_selects_instances(stimuli, small_checkpoint_writer,
     assert json.loads(printed)["models"] == [str(folder)]
     assert message(*common, "--supertag-weight", 5) == (
         f"No model was trained with the supertag weight 5 ({folder}: 0)."
+    )
+
+
+def test_limits_of_response_times_are_stated(stimuli, tmp_path, items, invoke, message):
+    trials = items[["item", "condition"]].merge(pd.DataFrame({"subject": ["s1", "s2", "s3"]}), how="cross")
+    trials["rt_ms"] = 500 + 37 * (pd.Series(range(len(trials))) % 11)
+    trials.loc[0, "rt_ms"] = 250_000
+    trials.to_csv(tmp_path / "trials.csv", index=False)
+    common = ("-m", "toy", "--stimuli", stimuli, "--measure", "surprisal", "--human", tmp_path / "trials.csv")
+    printed = invoke(*common, "--rt-min", 100, "--rt-max", 5000, "--out", tmp_path / "out")
+    assert "1 of 120 response times of trials.csv were left out by the limits given." in printed
+    about = json.loads((tmp_path / "out" / "provenance.json").read_text(encoding="utf-8"))
+    assert [about["human"][k] for k in ("rt_min", "rt_max", "trials_cut_off")] == [100, 5000, 1]
+    report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Response times below 100 ms and above 5000 ms were left out (1 trials)." in report
+    assert message(*common, "--rt-min", 5000, "--rt-max", 100) == (
+        "The shortest response time, 5000 ms, is not below the longest, 100 ms."
+    )
+    assert message(*common, "--rt-max", 50) == (
+        f"No response time of {tmp_path / 'trials.csv'} is within the limits; they are 500 to 250000 ms."
+    )
+    trials.assign(rt_ms=-1).to_csv(tmp_path / "trials.csv", index=False)
+    assert message(*common) == (
+        "trials.csv, row 2, column 'rt_ms': -1 cannot be; times are in ms and above 0."
     )
 
 

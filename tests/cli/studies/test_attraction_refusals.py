@@ -109,5 +109,5 @@ def test_trials_are_refused_before_anything_is_read(stimuli, tmp_path, message):
         "trials.csv, row 2, column 'condition': item '1' has no condition 'Z'. The item set has A, B, C, D, E, F, G, H."
     )
     assert message("-m", "toy", "--stimuli", stimuli, "--human-engine", "lme4") == (
-        "--human-response and --human-engine say how trials are fitted; give them with --human."
+        "--human-response, --human-engine, --rt-min and --rt-max say how trials are fitted; give them with --human."
     )

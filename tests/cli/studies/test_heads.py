@@ -27,7 +27,7 @@ def test_the_sample_is_the_default(tmp_path):
     assert "nsubj (32 dependencies), toy: heads by accuracy, 95% Wilson intervals" in printed
     assert "Baseline: always 5 back 0.500 [0.336, 0.664]; even choice 0.169." in printed
     assert len(pd.read_csv(tmp_path / "o" / "heads.csv")) == 4
-    sidecar = json.loads((tmp_path / "o" / "heads.json").read_text(encoding="utf-8"))
+    sidecar = json.loads((tmp_path / "o" / "provenance.json").read_text(encoding="utf-8"))
     assert sidecar["input"] == ["dependencies-sample"]
     assert (sidecar["relation"], sidecar["order"], sidecar["query"]) == ("nsubj", "dependent-first", "first")
 

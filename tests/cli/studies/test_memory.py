@@ -37,7 +37,7 @@ def test_a_text_gives_tables_and_figures(text, tmp_path, monkeypatch):
     folder = tmp_path / "results" / "memory" / "toy-on-story"
     assert len(pd.read_csv(folder / "words.csv")) == 14
     assert {"decay.png", "decay.pdf", "pairs.png"} <= {p.name for p in folder.iterdir()}
-    assert json.loads((folder / "decay.json").read_text(encoding="utf-8"))["input"] == str(text)
+    assert json.loads((folder / "provenance.json").read_text(encoding="utf-8"))["input"] == str(text)
 
 
 def test_json_and_quiet(text, tmp_path):
@@ -64,7 +64,8 @@ def test_find_a_is_a_command_of_its_own(tmp_path):
     summary = json.loads(run("find-a", *given, "--json"))["summary"]
     assert [(r["cell"], r["length"]) for r in summary] == [("lstm", 2), ("lstm", 3)]
     assert run("find-a", *given, "--balanced", "--quiet") == ""
-    sidecar = json.loads((tmp_path / "o" / "find_a_balanced.json").read_text(encoding="utf-8"))
+    sidecar = json.loads((tmp_path / "o" / "provenance.json").read_text(encoding="utf-8"))
+    assert "find_a.csv" in sidecar["earlier"][0]["files"]
     assert sidecar["settings"]["balanced"] is True
 
 

@@ -35,7 +35,7 @@ def test_tables_report_and_the_same_numbers_again(tmp_path):
     for row, other in zip(table.itertuples(), again["delta_loglik"], strict=True):
         assert row.delta_loglik == pytest.approx(other["delta_loglik"], rel=1e-12)
     assert again["analyses"][0]["rows"] == 2163
-    sidecar = json.loads((tmp_path / "a" / "delta_loglik.json").read_text(encoding="utf-8"))
+    sidecar = json.loads((tmp_path / "a" / "provenance.json").read_text(encoding="utf-8"))
     assert sidecar["analyses"][0]["settings"]["longest"] is None
     assert sidecar["analyses"][0]["settings"]["seed"] == 1
 

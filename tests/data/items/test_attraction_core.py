@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import ttest_rel
 from wordfreq import zipf_frequency
 
 from psymem.data.items.attraction_design import CONDITIONS
 from psymem.data.items.latin_square import latin_square
 from psymem.data.items.stimuli import ItemSet, read_item_set
 
-THIRD_PERSON = {"cry": "cries", "study": "studies"}
-IRREGULAR = {"baby": "babies", "child": "children", "shelf": "shelves"}
+FOLDER = Path(str(files("psymem.stimuli") / "attraction-core"))
+THIRD_PERSON = {"apply": "applies", "imply": "implies"}
+IRREGULAR = {"knife": "knives", "pony": "ponies", "wolf": "wolves"}
+MIXED_ANIMACY = 37
+SAME_FORMS = {
+    *("bet burst cast cost cut hit hurt let put quit read rid set shed shut split spread".split()),
+    *("thrust upset beat become come run overcome".split()),
+}
+"""Verbs whose bare form is a past tense or participle as well."""
 
 
 @pytest.fixture(scope="module")
@@ -30,18 +39,34 @@ def roles(core) -> pd.DataFrame:
     return by_role(core.words)
 
 
+@pytest.fixture(scope="module")
+def other_subject() -> ItemSet:
+    return read_item_set(FOLDER / "controls_subject.csv")
+
+
+@pytest.fixture(scope="module")
+def no_attractor() -> ItemSet:
+    return read_item_set(FOLDER / "no_attractor.csv")
+
+
 def by_role(words: pd.DataFrame) -> pd.DataFrame:
     marked = words[words["role"].isin(["target", "attractor", "critical"])]
-    wide = marked.pivot(index=["item", "condition", "pair", "target_number"], columns="role", values="word")
-    return wide.reset_index().set_index(["item", "condition"])
+    return marked.pivot(index=["item", "condition"], columns="role", values="word")
 
 
 def with_s(word: str, irregular: dict[str, str]) -> str:
-    return irregular.get(word, word + ("es" if word.endswith(("s", "sh", "ch", "x", "echo")) else "s"))
+    return irregular.get(word, word + ("es" if word.endswith(("s", "sh", "ch", "x")) else "s"))
 
 
 def column(roles: pd.DataFrame, role: str, condition: str) -> list[str]:
     return roles.xs(condition, level="condition")[role].tolist()
+
+
+def after_the_verb(words: pd.DataFrame) -> pd.Series:
+    """Return what follows the critical word, by text."""
+    at = words[words["role"] == "critical"].set_index("text_id")["word_id"]
+    late = words[words["word_id"] > words["text_id"].map(at)]
+    return late.groupby("text_id")["word"].agg(" ".join)
 
 
 def test_48_items_in_8_conditions(core):
@@ -51,6 +76,7 @@ def test_48_items_in_8_conditions(core):
     assert core.notes == []
     assert core.sentences["sentence"].is_unique
     assert (core.card["design"], core.card["items"], core.card["licence"]) == ("attraction", 48, "CC BY 4.0")
+    assert "within" not in core.card
 
 
 def test_only_the_attractor_and_the_verb_differ_within_an_item(core):
@@ -60,20 +86,19 @@ def test_only_the_attractor_and_the_verb_differ_within_an_item(core):
     assert (frames == 1).all()
 
 
-def test_every_sentence_has_three_clean_spillover_words_right_after_the_verb(core):
-    for _, text in core.words.groupby("text_id"):
+@pytest.mark.parametrize("name", ["items", "controls", "controls_subject", "no_attractor"])
+def test_every_sentence_has_three_clean_spillover_words_right_after_the_verb(name):
+    for _, text in read_item_set(FOLDER / f"{name}.csv").words.groupby("text_id"):
         critical = text.loc[text["role"] == "critical", "word_id"].item()
         spillover = text[text["role"] == "spillover"]
         assert spillover["word_id"].tolist() == [critical + 1, critical + 2, critical + 3]
         assert spillover["region"].tolist() == ["spillover_1", "spillover_2", "spillover_3"]
+        assert len(text) > critical + 3
         assert text["word"].str.isalpha().tolist() == [True] * (len(text) - 1) + [False]
         assert text["word"].iloc[-1].endswith(".")
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [("A", "C"), ("C", "E"), ("B", "H"), ("D", "G")],
-)
+@pytest.mark.parametrize(("first", "second"), [("A", "C"), ("C", "E"), ("B", "H"), ("D", "G")])
 def test_conditions_that_share_an_attractor(roles, first, second):
     assert column(roles, "attractor", first) == column(roles, "attractor", second)
 
@@ -84,89 +109,127 @@ def test_conditions_that_share_a_verb(roles, first, second):
 
 
 def test_number_of_attractor_and_verb(roles):
-    """The attractor's number differs from the target's in B, F, H; the verb's in all but C and D."""
+    """All targets are singular; the attractor is plural in B, F, H, the verb in all but C and D."""
     for item, texts in roles.groupby("item"):
         texts = texts.droplevel("item")
-        singular_target = texts["target_number"].iloc[0] == "singular"
-        nouns = {
-            "neutral": (texts.attractor["A"], texts.attractor["B"]),
-            "semantic": (texts.attractor["G"], texts.attractor["F"]),
-        }
-        for same, other in nouns.values():
-            singular, plural = (same, other) if singular_target else (other, same)
-            assert plural == with_s(singular, IRREGULAR), item
-        matching, mismatching = texts.critical["C"], texts.critical["E"]
-        bare, third = (mismatching, matching) if singular_target else (matching, mismatching)
-        assert third == with_s(bare, THIRD_PERSON), item
+        assert texts.attractor["B"] == with_s(texts.attractor["A"], IRREGULAR), item
+        assert texts.attractor["F"] == with_s(texts.attractor["G"], IRREGULAR), item
+        assert texts.critical["C"] == with_s(texts.critical["E"], THIRD_PERSON), item
+        assert texts.critical["A"] not in {texts.critical["C"], texts.critical["E"]}, item
 
 
-def test_pairs_mirror_each_other(roles):
-    """The target of one item is the semantic attractor of its partner, and their verbs change places."""
-    for pair, texts in roles.groupby("pair"):
-        first, second = (t.droplevel("item") for _, t in texts.groupby("item", sort=False))
-        assert {first.target_number.iloc[0], second.target_number.iloc[0]} == {"singular", "plural"}, pair
-        assert second.target["A"] in {first.attractor["F"], first.attractor["G"]}, pair
-        assert first.target["A"] in {second.attractor["F"], second.attractor["G"]}, pair
-        assert first.critical["C"] == second.critical["A"], pair
-        assert second.critical["C"] == first.critical["A"], pair
+def test_the_adverb_stands_between_attractor_and_verb(core):
+    for _, text in core.words.groupby("text_id"):
+        at = text.set_index("role")["word_id"]
+        assert at["critical"] == at["attractor"] + 2
+        adverb = text["word"].iloc[at["critical"] - 2]
+        assert adverb in {"usually", "often", "always", "rarely", "sometimes", "never"}
 
 
-def test_half_of_the_targets_are_singular(roles):
-    numbers = roles.xs("A", level="condition")["target_number"]
-    assert numbers.value_counts().to_dict() == {"singular": 24, "plural": 24}
+def test_items_share_no_noun(roles):
+    nouns = [
+        n for c, r in [("A", "target"), ("A", "attractor"), ("D", "attractor")] for n in column(roles, r, c)
+    ]
+    assert len(set(nouns)) == 3 * 48
 
 
-def test_the_verb_forms_of_grammatical_and_semantic_violations_are_the_same(roles):
-    assert sorted(column(roles, "critical", "A")) == sorted(column(roles, "critical", "C"))
-    assert len(set(column(roles, "critical", "C") + column(roles, "critical", "E"))) == 96
+def test_a_verb_is_used_at_most_twice_in_a_role(roles):
+    for condition in ("A", "E"):
+        assert max(Counter(column(roles, "critical", condition)).values()) == 2
+    assert len({*column(roles, "critical", "A"), *column(roles, "critical", "E")}) == 43
 
 
-def test_nouns_are_used_once_as_target_and_once_as_neutral_attractor(roles):
-    assert len(set(column(roles, "target", "A"))) == 48
-    assert len(set(column(roles, "attractor", "A"))) == 48
+def test_both_attractors_of_an_item_are_alike_in_animacy(core):
+    """One column for both attractors; the card gives the counts."""
+    items = core.words.groupby("item")[["target_animacy", "attractor_animacy"]]
+    assert (items.nunique() == 1).all(axis=None)
+    first = items.first()
+    assert first.value_counts().to_dict() == {
+        ("inanimate", "animate"): 27,
+        ("inanimate", "inanimate"): 11,
+        ("animate", "inanimate"): 10,
+    }
+    assert (first["target_animacy"] != first["attractor_animacy"]).sum() == MIXED_ANIMACY
 
 
 def test_past_tenses_differ_from_the_verb_forms(roles):
     """No verb whose bare form is also its past tense, which would be grammatical with any subject."""
-    same = set(
-        "bet burst cast cost cut hit hurt let put quit read rid set shed shut split spread thrust upset".split()
-    )
-    assert same.isdisjoint(roles["critical"])
+    assert SAME_FORMS.isdisjoint(roles["critical"])
 
 
-def test_controls_have_the_other_form_of_the_grammatical_verb(core, roles):
+def test_controls_have_the_verb_that_agrees_and_fits(core, roles):
     assert core.controls is not None
     controls = by_role(core.controls)
     assert controls[["target", "attractor"]].equals(roles[["target", "attractor"]])
     for item, texts in controls.groupby("item"):
-        wrong, right = roles.critical[item, "A"], texts["critical"].unique()
-        assert len(right) == 1
-        singular = roles.target_number[item, "A"] == "singular"
-        bare, third = (wrong, right[0]) if singular else (right[0], wrong)
-        assert third == with_s(bare, THIRD_PERSON)
-    others = [w[~w["role"].isin(["critical"])]["word"].tolist() for w in (core.words, core.controls)]
+        assert set(texts["critical"]) == {with_s(roles.critical[item, "A"], THIRD_PERSON)}, item
+    others = [w[w["role"] != "critical"]["word"].tolist() for w in (core.words, core.controls)]
     assert others[0] == others[1]
+
+
+def test_controls_of_the_subject_differ_in_the_subject_alone(core, roles, other_subject):
+    controls = by_role(other_subject.words)
+    assert other_subject.conditions == list("CDEFGH")
+    kept = roles.loc[controls.index]
+    assert controls[["attractor", "critical"]].equals(kept[["attractor", "critical"]])
+    after = after_the_verb(core.words)
+    assert after_the_verb(other_subject.words).equals(after[after.index.str[-1] > "B"])
+    assert (controls["target"].groupby("item").nunique() == 1).all()
+    assert (controls["target"] != kept["target"]).all()
+    assert (controls["target"] != controls["attractor"]).all()
+
+
+def test_the_sentences_without_attractor(core, roles, no_attractor):
+    texts = by_role(no_attractor.words)
+    frames = ["next", "adverb"]
+    violations = {"correct": ("C", "control"), "grammatical": ("A", "item"), "semantic": ("C", "item")}
+    violations["double"] = ("E", "item")
+    assert no_attractor.conditions == [f"{f}-{v}" for f in frames for v in violations]
+    assert core.controls is not None
+    sources = {"item": roles, "control": by_role(core.controls)}
+    for violation, (condition, source) in violations.items():
+        for frame in frames:
+            assert column(texts, "critical", f"{frame}-{violation}") == column(
+                sources[source], "critical", condition
+            )
+    assert column(texts, "target", "next-correct") == column(roles, "target", "A")
+    after = after_the_verb(core.words)
+    for text, rest in after_the_verb(no_attractor.words).items():
+        assert rest == after[f"{str(text).split('-')[0]}-A"]
+
+
+def shown(values: list[float]) -> str:
+    return f"{np.mean(values):.2f} ({np.std(values, ddof=1):.2f})"
+
+
+def zipf(words: list[str]) -> list[float]:
+    return [zipf_frequency(w, "en") for w in words]
 
 
 def test_the_frequency_table_of_the_card_is_right(core, roles):
     table = core.card["frequency"]
     for role in ("attractor", "critical"):
         for condition in CONDITIONS:
-            zipf = [zipf_frequency(w, "en") for w in column(roles, role, condition)]
-            assert table[role][condition] == f"{np.mean(zipf):.2f} ({np.std(zipf, ddof=1):.2f})", (
-                role,
-                condition,
-            )
-    zipf = [zipf_frequency(w, "en") for w in column(roles, "target", "A")]
-    assert table["target"] == f"{np.mean(zipf):.2f} ({np.std(zipf, ddof=1):.2f}) in every condition"
+            assert table[role][condition] == shown(zipf(column(roles, role, condition))), (role, condition)
+    assert table["target"] == f"{shown(zipf(column(roles, 'target', 'A')))} in every condition"
 
 
-def test_every_word_is_in_every_bundled_vocabulary(core):
+def test_neutral_and_semantic_attractors_do_not_differ_in_frequency(core, roles):
+    said = core.card["frequency"]["tests"]
+    for names, (first, second) in {"C-D and E-G": ("C", "D"), "H-F": ("H", "F")}.items():
+        test = ttest_rel(zipf(column(roles, "attractor", first)), zipf(column(roles, "attractor", second)))
+        assert test.pvalue > 0.1
+        assert f"{names} t(47) = {test.statistic:.2f}, p = {test.pvalue:.2f}" in (
+            said.replace("p = .", "p = 0.")
+        )
+
+
+def test_every_word_is_in_every_bundled_vocabulary(core, other_subject, no_attractor):
     tokenizers = sorted(Path(str(files("psymem.weights"))).glob("cbr-rnn/*/tokenizer.json"))
     if not tokenizers:
         pytest.skip("no weights are bundled")
-    assert core.controls is not None
-    words = {w.lower().rstrip(".") for frame in (core.words, core.controls) for w in frame["word"]}
+    frames = (core.words, core.controls, other_subject.words, no_attractor.words)
+    words = {w.lower().rstrip(".") for frame in frames for w in frame["word"]}
     for path in tokenizers:
         vocabulary = json.loads(path.read_text(encoding="utf-8"))["model"]["vocab"]
         assert sorted(words - set(vocabulary)) == [], path

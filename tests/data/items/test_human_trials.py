@@ -104,6 +104,11 @@ def test_repetitions_are_numbered(write):
             id="empty subject",
         ),
         pytest.param(
+            "subject,item,condition,rt_ms\ns1,1,A,500\nNA,1,B,500\n",
+            "trials.csv, row 3, column 'subject': 'NA' means missing; say whose trial this is.",
+            id="missing subject",
+        ),
+        pytest.param(
             "subject,item,condition,rt_ms\ns1,belt,A,500\n",
             "trials.csv, row 2, column 'item': there is no item 'belt' (did you mean 'bell'?). "
             "The item set has 1, 2, bell.",

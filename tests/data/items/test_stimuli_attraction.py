@@ -110,7 +110,7 @@ def test_an_unknown_design_is_refused(tmp_path):
     with pytest.raises(StimuliError) as caught:
         read_item_set(save(tmp_path, card='design = "atraction"\n'))
     assert str(caught.value) == (
-        "items.csv: the card declares the design 'atraction'; psymem knows 'attraction', or leave it out."
+        "items.csv: the card declares the design 'atraction'; psymem knows 'attraction' or 'agreement', or leave it out."
     )
     path = save(tmp_path, header=f"{HEADER},design", card="", more=",attraction")
     (tmp_path / "card.toml").unlink()
@@ -119,7 +119,7 @@ def test_an_unknown_design_is_refused(tmp_path):
     )
     assert examine(path).messages == [
         "items.csv, row 2, column 'design': 'atraction' is not a design that psymem knows; "
-        "write 'attraction' or leave the column out."
+        "write 'attraction' or 'agreement' or leave the column out."
     ]
 
 

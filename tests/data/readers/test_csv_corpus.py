@@ -164,6 +164,8 @@ def test_words_that_differ_from_the_texts_are_shown(table):
          "reader reads a word once; remove one of the rows."),
         ("s2,A,3,", "s2,A,3.5,", "row 6, column 'word_id': '3.5' is not a whole number."),
         ("A,3,true,,", "A,3,,,", "row 4, column 'word': it is empty."),
+        ("s2,A,3,", "NA,A,3,", "row 6, column 'subject': 'NA' means missing; say whose reading this is, or leave the "
+         "row out."),
         ("A,3,true,,", "A,3,so what,,", "row 4, column 'word': 'so what' has white space inside. Every row has to "
          "hold one word."),
     ],

@@ -128,8 +128,7 @@ BAD = {
         spoil(x=(3, "abc")),
         "y ~ x + (1|item)",
         "Column 'x' has the text 'abc' in row 4, where a number is expected. Correct it, or leave the "
-        "cell empty if the value "
-        "is missing.",
+        "cell empty if the value is missing. If the column holds categories, write factor() around its name.",
     ),
     "text in the response": (
         spoil(y=(4, "fast")),

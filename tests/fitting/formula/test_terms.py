@@ -66,7 +66,18 @@ MARKED = {
     "~ x": (1, "there is no response before '~'; write 'response ~ predictors', as in 'y ~ x + (1 | item)'."),
     "y": (1, "'~' is missing; write 'response ~ predictors', as in 'y ~ x + (1 | item)'."),
     "y ~ a ~ b": (3, "a formula has one '~' only."),
-    "y ~ x + offset(z)": (9, "offset() is not supported; subtract it from the response instead."),
+    "y ~ x * offset(z)": (9, "offset() can be added to the fixed part only."),
+    "y ~ x - offset(z)": (9, "offset() can be added to the fixed part only."),
+    "y ~ x + (1 + offset(z) | g)": (14, "offset() can be added to the fixed part only."),
+    "y ~ x + offset(z, w)": (9, "offset() holds one expression, as in offset(log(seconds))."),
+    "log(cbind(y, z)) ~ x": (
+        5,
+        "cbind() is the whole left-hand side and has two counts, as in 'cbind(correct, wrong) ~ x'.",
+    ),
+    "cbind(y) ~ x": (
+        1,
+        "cbind() is the whole left-hand side and has two counts, as in 'cbind(correct, wrong) ~ x'.",
+    ),
     "y ~ .": (5, "'.' (all other columns) is not supported; name the columns."),
     "y ~ x > 5": (7, "'x > 5' is not a term; wrap arithmetic in I(), as in I(x > 5)."),
     "y ~ x/0": (

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from psymem.data.items.attraction_design import CONDITIONS
-from psymem.studies.attraction.effects import ATTRACTION_EFFECTS, add_predictors, human_effect
+from psymem.studies.attraction.effects import ATTRACTION_EFFECTS, UNRELIABLE, add_predictors, human_effect
 
 BY_NAME = {e.name: e for e in ATTRACTION_EFFECTS}
 
@@ -22,15 +22,24 @@ def test_weights_are_the_subtraction(effect):
     [
         ("agreement-attraction", "negative"),
         ("semantic-attraction", "negative"),
-        ("interaction", "null"),
+        ("interaction", UNRELIABLE),
         ("double-attraction", "negative"),
-        ("agreement-in-double", "null"),
+        ("agreement-in-double", UNRELIABLE),
         ("semantic-in-double", "negative"),
-        ("additivity", "null"),
+        ("additivity", UNRELIABLE),
     ],
 )
 def test_human_direction(name, direction):
     assert BY_NAME[name].human_direction == direction
+
+
+def test_the_paper_s_coding_differs_in_one_effect():
+    other = {e.name: e.paper_direction for e in ATTRACTION_EFFECTS if e.paper_direction != e.human_direction}
+    assert other == {"agreement-in-double": "negative"}
+    assert BY_NAME["agreement-in-double"].human_evidence.endswith(
+        "not distinguishable from zero. Timkey & Linzen (2023) count it as attraction: a lower value in H than in E has a "
+        "check mark in their Tables 6 and 7."
+    )
 
 
 def test_human_effect_is_that_of_independent_proportions():

@@ -13,8 +13,8 @@ from psymem.data.items.human_trials import HumanTrials
 from psymem.errors import DataError, UnknownNameError
 from psymem.studies.attraction import significance
 from psymem.studies.attraction.effects import ATTRACTION_EFFECTS
-from psymem.studies.attraction.human import HumanSource
-from psymem.studies.attraction.human_fits import LINEAR_PROBABILITY, SLOPES
+from psymem.studies.attraction.people.analysis import HumanSource
+from psymem.studies.attraction.people.fits import LINEAR_PROBABILITY, SLOPES
 from psymem.studies.attraction.study import analyse
 
 MEASURES = ["surprisal_bits", "relative_attention", "attention_entropy_bits"]
@@ -94,10 +94,15 @@ def test_models_are_compared_with_these_people(with_times):
 def test_the_means_of_the_figure(with_times):
     panel = with_times.plotted[with_times.plotted["panel"] == "humans"].set_index("condition")
     by_subject = trials().groupby(["condition", "subject"])["response"].mean().unstack()
-    mean, sd = by_subject.mean(axis=1), by_subject.std(axis=1)
+    mean = by_subject.mean(axis=1)
+    sd = (by_subject - by_subject.mean()).std(axis=1) * (8 / 7) ** 0.5  # Cousineau-Morey, eight conditions
     assert panel["mean"].to_dict() == pytest.approx(mean.to_dict())
     half = 2.131449545559323 * sd / 4  # t(15), 16 subjects
     assert panel["ci_high"].to_dict() == pytest.approx((mean + half).to_dict())
+    assert set(panel["interval"]) == {"95% within-subject (Cousineau-Morey), t over subjects"}
+    plain = with_times.human.means.set_index("condition")["subject_ci_high"]
+    over = 2.131449545559323 * by_subject.std(axis=1) / 4
+    assert plain.to_dict() == pytest.approx((mean + over).to_dict())
     assert set(panel["measure"]) == {"mean_rt_ms"}
     assert set(panel["title"]) == {"humans"}
 
@@ -222,3 +227,11 @@ def test_a_version_that_was_not_estimated_well_is_not_cited(with_times):
     assert set(replace(human, effects=unsure).to_cite()["structure"]) == {"random intercepts"}
     runaway = human.effects.assign(family="binomial", se=human.effects["se"].where(slopes, 0.5))
     assert set(replace(human, effects=runaway).to_cite()["structure"]) == {"random intercepts"}
+
+
+def test_means_of_incomplete_subjects_have_the_plain_interval(toy_scores):
+    frame = trials()
+    frame = frame[~((frame["subject"] == "s1") & (frame["condition"] == "H"))]
+    means = run(toy_scores, frame).human.means
+    assert set(means["interval"]) == {"95%, t over subjects' means"}
+    assert means["ci_high"].tolist() == means["subject_ci_high"].tolist()

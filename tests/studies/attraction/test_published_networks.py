@@ -28,11 +28,18 @@ def test_they_stand_beside_the_same_measure_at_the_verb_only():
             "measure": ["surprisal_bits", "surprisal_bits", "attention_entropy_bits", "relative_attention"],
             "effect": "agreement-attraction",
             "region": ["critical", "spillover_1", "critical", "critical"],
+            "baseline": "none",
             "p": 0.5,
             "structure": "random intercepts",
         }
     )
-    found = with_published(effects)
-    assert list(found) == ["measure", "effect", "region", "p", *COLUMNS, "structure"]
+    found = with_published(effects, "lvdm2022-exp3")
+    assert list(found) == ["measure", "effect", "region", "baseline", "p", *COLUMNS, "structure"]
     assert found["published_estimate"].round(3).tolist()[::3] == [-0.668, -0.072]
     assert found["published_estimate"].isna().tolist() == [False, True, True, False]
+    assert with_published(effects, "attraction-core")["published_estimate"].isna().all()
+    assert (
+        with_published(effects.assign(baseline="grammatical control"), "lvdm2022-exp3")[COLUMNS[0]]
+        .isna()
+        .all()
+    )

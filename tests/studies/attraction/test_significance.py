@@ -11,7 +11,13 @@ from psymem.errors import FitError, FormulaError, PsymemWarning, UnknownNameErro
 from psymem.studies.attraction import significance
 from psymem.studies.attraction.effects import ATTRACTION_EFFECTS
 from psymem.studies.common.rows import region_rows
-from psymem.studies.common.structures import AS_PUBLISHED, BY_ITEM_SLOPES, ITEMS_BY_INSTANCES, STRUCTURES
+from psymem.studies.common.structures import (
+    AS_PUBLISHED,
+    BY_ITEM_SLOPES,
+    CROSSED,
+    ITEMS_BY_INSTANCES,
+    STRUCTURES,
+)
 from psymem.units import bits_to_nats
 
 FACTORS = ["attraction", "violation"]
@@ -47,27 +53,31 @@ def test_published_scores_give_the_numbers_of_lme4(published_table, published_lm
 
 
 @pytest.mark.shared
-def test_agreement_with_people_on_the_published_scores(published_table):
-    published = published_table[published_table["structure"] == AS_PUBLISHED]
-    agreed = published.pivot(index="effect", columns="measure", values="consistent")
-    assert agreed["surprisal_bits"].to_dict() == {
-        "agreement-attraction": True,
-        "semantic-attraction": True,
-        "interaction": True,
-        "double-attraction": True,
-        "agreement-in-double": False,
-        "semantic-in-double": True,
-        "additivity": True,
+def test_verdicts_about_people_on_the_published_scores(published_table):
+    first = published_table[published_table["structure"] == CROSSED]
+    assert (first["df"] < 45).all()
+    said = first.pivot(index="effect", columns="measure", values="verdict")
+    assert said["surprisal_bits"].to_dict() == {
+        "agreement-attraction": "as people",
+        "semantic-attraction": "as people",
+        "interaction": "undecided",
+        "double-attraction": "as people",
+        "agreement-in-double": "against people",
+        "semantic-in-double": "as people",
+        "additivity": "undecided",
     }
-    assert agreed["relative_attention"].to_dict() == {
-        "agreement-attraction": True,
-        "semantic-attraction": True,
-        "interaction": False,
-        "double-attraction": True,
-        "agreement-in-double": False,
-        "semantic-in-double": True,
-        "additivity": False,
+    assert said["relative_attention"].to_dict() == {
+        "agreement-attraction": "as people",
+        "semantic-attraction": "undecided",
+        "interaction": "against people",
+        "double-attraction": "as people",
+        "agreement-in-double": "against people",
+        "semantic-in-double": "as people",
+        "additivity": "undecided",
     }
+    paper = first.dropna(subset=["paper_direction"])
+    assert set(paper["effect"]) == {"agreement-in-double"}
+    assert set(paper["paper_direction"]) == {"negative"}
 
 
 @pytest.mark.shared
@@ -82,13 +92,15 @@ def test_columns_and_order(two_instances):
     table = table_of(two_instances, ["surprisal_bits"])
     assert list(table.columns) == list(significance.EFFECT_COLUMNS)
     assert list(table["effect"].unique()) == [e.name for e in ATTRACTION_EFFECTS]
-    assert list(table["structure"][:3]) == [AS_PUBLISHED, BY_ITEM_SLOPES, ITEMS_BY_INSTANCES]
+    assert list(table["structure"][:4]) == [CROSSED, AS_PUBLISHED, BY_ITEM_SLOPES, ITEMS_BY_INSTANCES]
+    assert set(table["baseline"]) == {"none"}
     assert set(table["model"]) == {"cbr-rnn"}
     assert set(table["n_models"]) == {2}
 
 
 def test_one_instance_equals_the_paired_t_test(toy_scores):
-    row = table_of(toy_scores, ["surprisal_bits"]).query("effect == 'agreement-attraction'").iloc[0]
+    table = table_of(toy_scores, ["surprisal_bits"])
+    row = table.query("effect == 'agreement-attraction' and structure == @AS_PUBLISHED").iloc[0]
     wide = toy_scores.pivot(index="item", columns="condition", values="surprisal_bits")
     expected = stats.ttest_rel(wide["B"], wide["A"])
     assert row["random_effects"] == "(1|item)"
@@ -127,23 +139,6 @@ def test_holm_is_over_the_effects_of_one_measure_and_structure(two_instances):
     ordered = family.sort_values("p")
     stepwise = np.maximum.accumulate(ordered["p"].to_numpy() * np.arange(7, 0, -1)).clip(max=1)
     assert ordered["p_holm"].to_numpy() == pytest.approx(stepwise)
-
-
-@pytest.mark.parametrize(
-    ("direction", "estimate", "p", "expected"),
-    [
-        ("negative", -1.0, 0.01, True),
-        ("negative", 1.0, 0.01, False),
-        ("negative", -1.0, 0.05, False),
-        ("null", -1.0, 0.05, True),
-        ("null", -1.0, 0.049, False),
-        (None, -1.0, 0.01, None),
-        ("negative", np.nan, np.nan, None),
-    ],
-)
-def test_consistency(direction, estimate, p, expected):
-    row = pd.Series({"human_direction": direction, "estimate": estimate, "p": p, "region": "critical"})
-    assert significance._consistent(row, 0.05) is expected
 
 
 def test_attention_entropy_has_no_human_direction(two_instances):

@@ -11,8 +11,7 @@ import pytest
 from psymem.errors import DataError, OutputError
 from psymem.studies.attraction import folder as factorial_folder
 from psymem.studies.attraction import published_networks, significance
-from psymem.studies.attraction.contrasts import contrasts_of
-from psymem.studies.attraction.effects import HUMAN_PERCENTAGES
+from psymem.studies.attraction.effects import HUMAN_PERCENTAGES, contrasts_of
 from psymem.studies.attraction.plotted import plotted_means
 from psymem.studies.attraction.study import analyse
 from psymem.studies.common import results_folder
@@ -52,7 +51,7 @@ def test_an_item_with_an_unknown_word_is_left_out_and_named(saved):
     result = saved[0]
     assert result.items_left_out == ["3"]
     assert result.n_items == 11
-    assert set(result.effects["n_obs"].dropna()) == {44, 88}
+    assert set(result.effects["n_obs"].dropna()) == {22, 44, 88}
     assert set(result.means["n_items"]) == {11}
     assert len(result.scores) == 12 * 8 * 2
     assert set(result.scores.loc[~result.scores["analysed"], "item"]) == {"3"}
@@ -106,17 +105,10 @@ def test_the_figure_shows_the_plotted_numbers(saved):
 
 
 EXPECTED_FILES = {
-    *(
-        f"{t}.{e}"
-        for t in ("scores", "condition_means", "effects", "items_left_out")
-        for e in ("csv", "json")
-    ),
-    *(
-        f"attraction_{t}.{e}"
-        for t in ("plotted", "by_item_plotted", "by_item_means")
-        for e in ("csv", "json")
-    ),
+    *(f"{t}.csv" for t in ("scores", "condition_means", "effects", "items_left_out", "manipulation_checks")),
+    *(f"attraction_{t}.csv" for t in ("plotted", "by_item_plotted", "by_item_means")),
     *(f"attraction{t}.{e}" for t in ("", "_column", "_by_item") for e in ("pdf", "png")),
+    "provenance.json",
     "report.html",
 }
 
@@ -128,13 +120,15 @@ def test_folder(saved):
     assert [p.name for p in folder.parent.iterdir()] == ["b"]
     effects = pd.read_csv(folder / "effects.csv")
     assert [c for c in effects if c not in published_networks.COLUMNS] == list(significance.EFFECT_COLUMNS)
-    assert effects["published_estimate"].notna().any()
+    assert effects["published_estimate"].isna().all(), "own items are not the published ones"
     assert effects["estimate"].to_numpy() == pytest.approx(result.effects["estimate"].to_numpy(), nan_ok=True)
-    about = json.loads((folder / "effects.json").read_text(encoding="utf-8"))
+    about = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
     assert about["items_left_out"] == ["3"]
     assert about["settings"]["alpha"] == 0.05
     assert about["item_set"]["name"] == "own items"
-    assert about["rows"] == len(effects)
+    assert about["files"]["effects.csv"]["rows"] == len(effects)
+    assert set(about["files"]) == EXPECTED_FILES - {"provenance.json"}
+    assert about["settings"]["smallest_effects"] == {"surprisal_bits": 0.25, "relative_attention": 0.013}
 
 
 @pytest.fixture
@@ -148,11 +142,11 @@ def test_a_second_run_replaces_its_files_and_keeps_others(toy_scores, tmp_path):
     result = run(toy_scores)
     result.save(tmp_path)
     (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
-    before = (tmp_path / "effects.csv").read_bytes()
+    before = (tmp_path / "condition_means.csv").read_bytes()
     run(toy_scores, tests=significance.Tests(alpha=0.01)).save(tmp_path)
     assert (tmp_path / "notes.txt").read_text(encoding="utf-8") == "mine"
-    assert json.loads((tmp_path / "effects.json").read_text(encoding="utf-8"))["settings"]["alpha"] == 0.01
-    assert (tmp_path / "effects.csv").read_bytes() == before
+    assert json.loads((tmp_path / "provenance.json").read_text(encoding="utf-8"))["settings"]["alpha"] == 0.01
+    assert (tmp_path / "condition_means.csv").read_bytes() == before
 
 
 @pytest.mark.slow
@@ -206,7 +200,9 @@ def test_report_says_what_it_must(report):
         "Items left out",
         "Effects at the critical word",
         "Figures",
-        "Which version to cite",
+        "Manipulation checks",
+        "All tests",
+        "Which test to cite",
         "Methods paragraph",
         "Results in words",
         "Condition means",
@@ -219,42 +215,30 @@ def test_report_says_what_it_must(report):
     assert "Laurinavichyute, A., &amp; von der Malsburg, T. (2022)." in report
     assert "We analysed 11 items of own items in 8 conditions" in report
     assert "cbr-rnn (2 trained instances)" in report
-    assert (
-        "Cite the models with &#x27;by-item slopes, items by instances&#x27; for claims about sentences"
-        in report
-    )
+    assert "Cite the first test, with items and instances crossed" in report
+    assert "No grammatical controls were read: effects are differences between violating sentences" in report
 
 
-def test_report_has_every_effect_with_all_structures(report):
+def test_report_has_every_effect_with_all_tests(report):
     for subtraction in ("B − A", "D − C", "(D − C) − (B − A)", "F − E", "H − E", "G − E", "F − G − H + E"):
-        assert report.count(f", {subtraction}</td>") == len(MEASURES)
-    assert (
-        report.count("<td>random intercepts</td>")
-        == report.count("<td>by-item slopes</td>")
-        == report.count("<td>by-item slopes, items by instances</td>")
-        == 7 * len(MEASURES)
-    )
+        assert report.count(f", {subtraction}</td>") == (1 + 4) * len(MEASURES)
+    for test in ("items and instances crossed", *STRUCTURES):
+        assert report.count(f"<td>{test}</td>") == 7 * len(MEASURES)
 
 
 def test_report_states_every_finding_with_its_direction(saved, report):
-    cited = (
-        saved[0]
-        .effects.query("measure == 'surprisal_bits'")
-        .set_index("structure")
-        .loc[STRUCTURES[-1]]
-        .iloc[0]
-    )
+    cited = saved[0].first.query("measure == 'surprisal_bits'").iloc[0]
     number = f"{cited['estimate']:.3f}".replace("-", "−")
     assert f"<li>Agreement attraction, B − A: {number} bits, 95% CI [" in report
-    assert "people show attraction: consistent." in report
+    assert "people show attraction: as people." in report
 
 
 @pytest.mark.usefixtures("without_figures")
 def test_report_of_one_instance_advises_otherwise(toy_scores, tmp_path):
     run(toy_scores).save(tmp_path)
     report = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "equals a paired t-test over items" in report
-    assert "for claims about sentences in general" not in report
+    assert "the first test is the t-test over items" in report
+    assert "Cite the first test, with items and instances crossed" not in report
 
 
 def other_design(scores):

@@ -8,8 +8,10 @@ import pytest
 from scipy import stats
 
 from psymem.errors import DataError, UnknownNameError
+from psymem.fitting.multiplicity import adjust
 from psymem.studies.attraction import significance
 from psymem.studies.attraction.study import analyse
+from psymem.studies.common.structures import AS_PUBLISHED, CROSSED, OVER_ITEMS
 from tests.studies.conftest import FACTORS, simulated
 
 
@@ -36,11 +38,16 @@ def item_effects(scores, level):
     return (wide["B"] - wide["A"]).to_numpy()
 
 
+@pytest.fixture(scope="module", params=[OVER_ITEMS, AS_PUBLISHED])
+def kind(request):
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def found(scores):
+def found(scores, kind):
     table = result_of(scores, within="target_number").within
     chosen = table.query("measure == 'surprisal_bits' and effect == 'agreement-attraction'")
-    return chosen.dropna(subset=["estimate"]).set_index("level")
+    return chosen[chosen["structure"] == kind].dropna(subset=["estimate"]).set_index("level")
 
 
 @pytest.mark.parametrize("level", ["singular", "plural"])
@@ -51,12 +58,20 @@ def test_one_instance_gives_the_paired_t_test_of_each_level(scores, found, level
     assert found.loc[level, "p"] == pytest.approx(expected.pvalue, rel=1e-3)
 
 
-def test_the_difference_is_the_t_test_between_the_items_of_both_levels(scores, found):
+def test_the_difference_is_the_t_test_between_the_items_of_both_levels(scores, found, kind):
     first, second = (item_effects(scores, level) for level in ("singular", "plural"))
     expected = stats.ttest_ind(second, first)
     assert found.loc["difference", "estimate"] == pytest.approx(second.mean() - first.mean(), abs=1e-8)
     assert found.loc["difference", "t"] == pytest.approx(expected.statistic, rel=1e-4)
-    assert found.loc["difference", "term"] == "attractiongrammatical:target_numberplural"
+    terms = {AS_PUBLISHED: "attractiongrammatical:target_numberplural", OVER_ITEMS: "levelplural"}
+    assert found.loc["difference", "term"] == terms[kind]
+
+
+def test_p_of_differences_is_corrected_over_the_effects(scores):
+    table = result_of(scores, within="target_number").within
+    difference = table[(table["level"] == "difference") & (table["structure"] == OVER_ITEMS)]
+    assert len(difference) == 7
+    assert difference["p_holm"].to_numpy() == pytest.approx(adjust(difference["p"].to_numpy(), "holm"))
 
 
 def test_nothing_is_divided_unless_asked(scores):
@@ -125,4 +140,8 @@ def test_several_instances_add_by_item_slopes_and_their_difference(scores):
     ).within
     slopes = table[(table["structure"] == "by-item slopes") & (table["effect"] == "agreement-attraction")]
     assert slopes["estimate"].notna().all()
+    first = table[(table["structure"] == CROSSED) & (table["effect"] == "agreement-attraction")]
+    assert first["level"].tolist() == ["singular", "plural", "difference"]
+    values = first.set_index("level")["estimate"]
+    assert values["difference"] == pytest.approx(values["plural"] - values["singular"])
     assert slopes["level"].tolist() == ["singular", "plural", "difference"]

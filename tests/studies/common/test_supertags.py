@@ -7,10 +7,13 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from scipy import stats
 
 from psymem.errors import ModelError
 from psymem.studies.attraction import significance
+from psymem.studies.attraction.blocks import differences
 from psymem.studies.attraction.study import analyse
+from psymem.studies.common.rows import region_rows
 from psymem.studies.common.supertags import block_sentence, select, supertag_weights, weight_blocks
 
 FACTORS = ["attraction", "violation"]
@@ -24,8 +27,11 @@ def about(models, alphas=ALPHAS) -> dict[str, Any]:
     return {"item_set": {"name": "own items"}, "models": cards}
 
 
-def run(scores, models=INSTANCES, alphas=ALPHAS):
-    return analyse(scores, FACTORS, attraction=True, measures=MEASURES, about=about(models, alphas))
+def run(scores, models=INSTANCES, alphas=ALPHAS, by="alpha"):
+    tests = significance.Tests(by=by)
+    return analyse(
+        scores, FACTORS, attraction=True, measures=MEASURES, about=about(models, alphas), tests=tests
+    )
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +79,7 @@ def test_report_and_sidecars_say_which_instances_they_are(divided, tmp_path):
     assert "<h1>cbr-rnn on own items</h1>" in report
     assert "Sentences were read word by word by cbr-rnn (4 trained instances) with psymem" in report
     assert block_sentence(divided.blocks) in report
-    assert '"cbr-rnn-alpha5": [' in (tmp_path / "effects.json").read_text(encoding="utf-8")
+    assert '"cbr-rnn-alpha5": [' in (tmp_path / "provenance.json").read_text(encoding="utf-8")
 
 
 def test_a_formula_with_a_term_of_model_leaves_out_blocks_of_one_instance(scores):
@@ -92,6 +98,27 @@ def test_a_formula_with_a_term_of_model_leaves_out_blocks_of_one_instance(scores
         "cbr-rnn-alpha0",
         "cbr-rnn-alpha5",
     }
+
+
+def test_blocks_that_do_not_differ_are_shown_only_if_asked_for(scores):
+    assert run(scores, by=None).models == ["cbr-rnn"]
+
+
+def test_blocks_that_differ_are_shown(scores):
+    tagged = scores["model"].isin(["cbr-rnn/2", "cbr-rnn/4"]) & (scores["condition"] == "B")
+    different = scores.assign(surprisal_bits=scores["surprisal_bits"] - 30.0 * tagged)
+    assert run(different, by=None).models == ["cbr-rnn", "cbr-rnn-alpha0", "cbr-rnn-alpha5"]
+
+
+def test_p_of_the_difference_is_the_t_test_between_instances(scores):
+    rows = region_rows(scores, MEASURES, FACTORS)
+    p = differences(
+        rows, None, {"a": ["cbr-rnn/1", "cbr-rnn/3"], "b": ["cbr-rnn/2", "cbr-rnn/4"]}, "surprisal_bits"
+    )
+    means = scores.groupby(["model", "condition"])["surprisal_bits"].mean().unstack()
+    effect = means["B"] - means["A"]
+    expected = stats.ttest_ind(effect[["cbr-rnn/1", "cbr-rnn/3"]], effect[["cbr-rnn/2", "cbr-rnn/4"]])
+    assert p[0] == pytest.approx(expected.pvalue)
 
 
 def test_without_both_kinds_nothing_changes(scores):

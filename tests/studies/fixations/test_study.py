@@ -369,7 +369,7 @@ def test_the_folder_holds_tables_figure_and_report(study, tmp_path):
         "sentences.html",
         "report.html",
     } <= names
-    sidecar = json.loads((tmp_path / "out/spread.json").read_text(encoding="utf-8"))
+    sidecar = json.loads((tmp_path / "out/provenance.json").read_text(encoding="utf-8"))
     assert sidecar["settings"]["resamples"] == 200
     page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
     assert "http" not in page.split("<h2>References")[0]

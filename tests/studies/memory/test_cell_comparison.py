@@ -88,4 +88,4 @@ def test_networks_are_trained_and_kept(tmp_path):
     assert (found.networks["perplexity"] > 1).all()
     assert (tmp_path / "out" / "2-cells-elstm-2" / "model" / "config.json").is_file()
     written = found.save(tmp_path / "tables")
-    assert [p.name for p in written] == ["cells.csv", "cells.json", "cells_summary.csv", "cells_summary.json"]
+    assert [p.name for p in written] == ["cells.csv", "cells_summary.csv", "provenance.json"]

@@ -86,7 +86,7 @@ def test_files_are_written_with_settings(result, tmp_path):
     result.save(tmp_path / "o")
     names = {p.name for p in (tmp_path / "o").iterdir()}
     assert {"find_a.csv", "find_a_summary.csv", "find_a_responses.csv", "find_a.pdf", "find_a.png"} <= names
-    sidecar = json.loads((tmp_path / "o" / "find_a.json").read_text(encoding="utf-8"))
+    sidecar = json.loads((tmp_path / "o" / "provenance.json").read_text(encoding="utf-8"))
     assert sidecar["settings"]["lengths"] == [3, 6]
     assert sidecar["settings"]["steps"] == 20
 

@@ -126,7 +126,7 @@ def test_all_files_are_written_with_their_origin(result, tmp_path):
     )
     plotted = pd.read_csv(tmp_path / "o" / "decay.csv")
     pd.testing.assert_frame_equal(plotted, result.decay, check_dtype=False)
-    sidecar = json.loads((tmp_path / "o" / "decay.json").read_text(encoding="utf-8"))
+    sidecar = json.loads((tmp_path / "o" / "provenance.json").read_text(encoding="utf-8"))
     assert sidecar["unit"] == "text"
     assert [m["model"] for m in sidecar["models"]] == ["toy", "srn"]
 

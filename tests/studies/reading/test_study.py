@@ -161,7 +161,7 @@ def test_effects_by_reader_are_least_squares_of_their_rows(analysis):
 
 def test_held_out_gain_has_an_interval_around_it(analysis):
     row = analysis.power.table.iloc[0]
-    assert row["held_out_ci_low"] < row["held_out_delta_per_obs"] < row["held_out_ci_high"]
+    assert row["held_out_gain_ci_low"] < row["held_out_gain_per_obs"] < row["held_out_gain_ci_high"]
     held = analysis.power.held_out
     assert held.group_by == "text_id"
     assert held.folds == 3
@@ -218,12 +218,12 @@ def test_study_writes_tables_figures_and_a_report(made, tmp_path):
         "scores_invented",
         "by_reader",
     ):
-        assert {f"{table}.csv", f"{table}.json"} <= names
+        assert {f"{table}.csv", "provenance.json"} <= names
     for figure in ("delta_loglik", "spillover", "shape", "by_reader"):
         assert {f"{figure}.pdf", f"{figure}.png"} <= names
     plotted = pd.read_csv(tmp_path / "out" / "delta_loglik_plotted.csv")
     table = study.delta_loglik[study.delta_loglik["structure"] == INTERCEPTS]
-    np.testing.assert_allclose(plotted["value"], table["held_out_delta_per_obs"])
+    np.testing.assert_allclose(plotted["value"], table["held_out_gain_per_obs"])
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     for said in (
         "80 to 3000 ms",
@@ -233,7 +233,7 @@ def test_study_writes_tables_figures_and_a_report(made, tmp_path):
     ):
         assert said in page
     assert "psymem cannot tell whether they look at later words" in page
-    about = json.loads((tmp_path / "out" / "delta_loglik.json").read_text(encoding="utf-8"))
+    about = json.loads((tmp_path / "out" / "provenance.json").read_text(encoding="utf-8"))
     assert about["analyses"][0]["formulas"]["base"].startswith("gaze_duration ~ position + length")
 
 
@@ -358,3 +358,16 @@ def test_settings_that_mean_nothing(options, message):
     with pytest.raises(DataError) as caught:
         StudySettings(**options)
     assert str(caught.value) == message
+
+
+def test_few_texts_cannot_give_a_small_held_out_p(made):
+    corpus, scores = made
+    texts = sorted(corpus.words["text_id"].unique())[:4]
+    few = dataclasses.replace(
+        corpus,
+        words=corpus.words[corpus.words["text_id"].isin(texts)],
+        reading=corpus.reading[corpus.reading["text_id"].isin(texts)],
+    )
+    found = analyse_corpus(few, scores[scores["text_id"].isin(texts)], SETTINGS)
+    assert "With 4 groups to hold out, flipping signs can give no held-out p below 0.125." in found.notes
+    assert (found.power.table["held_out_p"].dropna() >= 0.125).all()

@@ -78,7 +78,7 @@ def test_surprisal_lengthens_first_pass_times(study):
         assert table.loc[(model, 1), "p"] < 0.001
     gains = study.analyses[0].power.table.set_index("model")
     assert (gains["p"] < 0.001).all()
-    assert gains.loc["gpt2", "held_out_delta_per_obs"] > 0
+    assert gains.loc["gpt2", "held_out_gain_per_obs"] > 0
 
 
 def test_self_paced_times_with_and_without_the_last_word(study):

@@ -123,7 +123,7 @@ def test_results_are_written_with_where_they_come_from(tmp_path):
         ("words_left_out", result.left_out),
     ):
         assert len(pd.read_csv(tmp_path / "out" / f"{name}.csv")) == len(table)
-        sidecar = json.loads((tmp_path / "out" / f"{name}.json").read_text(encoding="utf-8"))
+        sidecar = json.loads((tmp_path / "out" / "provenance.json").read_text(encoding="utf-8"))
         assert sidecar["pairs"][0]["path"] == str(path)
         assert sidecar["measures"] == [{"measure": "surprisal", "corrected": False}]
 

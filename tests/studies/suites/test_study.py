@@ -164,7 +164,7 @@ def test_several_suites_and_models_are_written_with_where_they_come_from(tmp_pat
     for name, table in result.tables().items():
         written = pd.read_csv(tmp_path / "out" / f"{name}.csv", keep_default_na=False)
         assert len(written) == len(table)
-        sidecar = json.loads((tmp_path / "out" / f"{name}.json").read_text(encoding="utf-8"))
+        sidecar = json.loads((tmp_path / "out" / "provenance.json").read_text(encoding="utf-8"))
         assert [m["model"] for m in sidecar["models"]] == ["toy", str(small_checkpoint)]
         assert [s["name"] for s in sidecar["suites"]] == ["agreement", "other"]
         assert sidecar["seed"] == 3

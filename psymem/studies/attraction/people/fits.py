@@ -12,7 +12,7 @@ import pandas as pd
 from psymem.errors import FitError, FormulaError
 from psymem.fitting.fit import fit
 from psymem.fitting.multiplicity import adjust
-from psymem.studies.attraction.effects import ATTRACTION_EFFECTS
+from psymem.studies.attraction.effects import ATTRACTION_EFFECTS, UNRELIABLE
 from psymem.studies.attraction.significance import Tests
 from psymem.studies.common.formulas import coefficient, formula_parts
 from psymem.studies.common.means import item_means
@@ -116,7 +116,7 @@ def effects_table(
     Returns
     -------
     pandas.DataFrame
-        `EFFECT_COLUMNS`; ``direction`` is "negative", "positive" or, at p >= alpha, "null".
+        `EFFECT_COLUMNS`; ``direction`` is "negative", "positive" or, at a corrected p >= alpha, `UNRELIABLE`.
 
     Raises
     ------
@@ -209,4 +209,4 @@ def _numbers(found: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pd.D
 def _direction(row: pd.Series, alpha: float) -> str | None:
     if pd.isna(row["p"]):
         return None
-    return "null" if row["p"] >= alpha else "negative" if row["estimate"] < 0 else "positive"
+    return UNRELIABLE if row["p_holm"] >= alpha else "negative" if row["estimate"] < 0 else "positive"

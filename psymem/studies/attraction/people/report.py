@@ -8,8 +8,9 @@ import pandas as pd
 
 from psymem.reports import wording
 from psymem.reports.tables import list_html, table_html
-from psymem.studies.attraction.human import HumanAnalysis
-from psymem.studies.attraction.human_fits import SLOPES
+from psymem.studies.attraction.effects import UNRELIABLE
+from psymem.studies.attraction.people.analysis import HumanAnalysis
+from psymem.studies.attraction.people.fits import SLOPES
 from psymem.studies.attraction.sentences import effect_title
 
 NUMBER_HEAD = ("estimate", "95% CI", "df", "t or z", "p", "p (Holm)")
@@ -69,7 +70,7 @@ def human_methods(human: HumanAnalysis) -> str:
         kind = kind if human.approximate else "binomial mixed models (log-odds; Laplace approximation)"
     engines = wording.listing(sorted(human.effects["engine"].dropna().unique()))
     return (
-        f"The responses of {about['subjects']} subjects to {about['items']} items, "
+        f"{_cut_off(human)}The responses of {about['subjects']} subjects to {about['items']} items, "
         f"{about['trials_analysed']} trials{dropped}, were {RESPONSE_WORDS[human.response]}. The same effects were "
         f"tested on them with {kind}, with random intercepts of subjects and items, and again with by-subject and "
         f"by-item slopes of the effect where there are more trials than slopes (engine: {engines}). Each measure at "
@@ -78,13 +79,25 @@ def human_methods(human: HumanAnalysis) -> str:
     )
 
 
+def _cut_off(human: HumanAnalysis) -> str:
+    """Say which response times were left out; "" for judgements."""
+    if human.response == "judgement":
+        return ""
+    shortest, longest = human.about.get("rt_min"), human.about.get("rt_max")
+    limits = [f"below {shortest:g} ms"] if shortest is not None else []
+    limits += [f"above {longest:g} ms"] if longest is not None else []
+    if not limits:
+        return "No response time was left out for being short or long. "
+    return f"Response times {' and '.join(limits)} were left out ({human.about.get('trials_cut_off', 0)} trials). "
+
+
 def human_evidence(human: HumanAnalysis) -> list[str]:
     """One sentence per effect: what people did and whether it is reliable."""
-    verdicts = {"negative": "reliable", "positive": "reliable", "null": "not distinguishable from zero"}
+    verdicts = {"negative": "reliable", "positive": "reliable", UNRELIABLE: "not distinguishable from zero"}
     return [
         f"{effect_title(row)}: {wording.number(row['estimate'])} {row['scale']} "
-        f"[{wording.number(row['ci_low'])}, {wording.number(row['ci_high'])}], p {wording.p_value(row['p'])}, "
-        f"{row['structure']}; {verdicts[str(row['direction'])]}."
+        f"[{wording.number(row['ci_low'])}, {wording.number(row['ci_high'])}], "
+        f"corrected p {wording.p_value(row['p_holm'])}, {row['structure']}; {verdicts[str(row['direction'])]}."
         if isinstance(row["direction"], str)
         else f"{effect_title(row)}: not estimable."
         for _, row in human.to_cite().iterrows()

@@ -16,9 +16,15 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from psymem.data.items.human_trials import KINDS, HumanTrials, read_human_trials
+from psymem.data.items.human_trials import (
+    KINDS,
+    HumanTrials,
+    check_cut_offs,
+    cut_off,
+    read_human_trials,
+)
 from psymem.errors import DataError, UnknownNameError
-from psymem.studies.attraction.human_fits import (
+from psymem.studies.attraction.people.fits import (
     LARGEST_SE,
     LINEAR_PROBABILITY,
     SLOPES,
@@ -30,6 +36,8 @@ from psymem.studies.attraction.significance import Tests
 from psymem.studies.common.rows import CRITICAL
 
 RESPONSES = ("rt", "log-rt", "judgement")
+WITHIN_SUBJECT = "95% within-subject (Cousineau-Morey), t over subjects"
+OVER_SUBJECTS = "95%, t over subjects' means"
 
 
 @dataclass(frozen=True)
@@ -44,13 +52,18 @@ class HumanSource:
         "rt", "log-rt" or "judgement"; found from the file when not given.
     engine
         Fitting engine; the one of the models' effects when not given.
+    shortest, longest
+        Response times (ms) below and above which trials are left out; none unless given.
     """
 
     path: str | Path
     response: str | None = None
     engine: str | None = None
+    shortest: float | None = None
+    longest: float | None = None
 
     def __post_init__(self) -> None:
+        check_cut_offs(self.shortest, self.longest)
         if self.response is not None and self.response not in RESPONSES:
             raise UnknownNameError("kind of response", self.response, RESPONSES)
 
@@ -60,7 +73,8 @@ class HumanSource:
         known = {str(item): list(own["condition"]) for item, own in pairs.groupby("item", sort=False)}
         kind = "rt" if self.response == "log-rt" else self.response
         assert kind is None or kind in KINDS
-        return read_human_trials(self.path, known, kind)
+        trials = read_human_trials(self.path, known, kind)
+        return cut_off(trials, self.shortest, self.longest)
 
 
 @dataclass(frozen=True)
@@ -70,13 +84,14 @@ class HumanAnalysis:
     Attributes
     ----------
     effects
-        The effects on the responses (`psymem.studies.attraction.human_fits.EFFECT_COLUMNS`), one row per effect and
+        The effects on the responses (`psymem.studies.attraction.people.fits.EFFECT_COLUMNS`), one row per effect and
         random-effects structure.
     predictors
         One row per model and measure (`PREDICTOR_COLUMNS` there): the change of the response with one standard
         deviation of the measure at the critical word.
     means
-        ``condition``, the factors, ``mean, ci_low, ci_high, n_subjects, measure``: ms or percent, over subjects.
+        ``condition``, the factors, ``mean, ci_low, ci_high, subject_ci_low, subject_ci_high, n_subjects, measure,
+        interval``: ms or percent, over subjects.
     response
         "rt", "log-rt" or "judgement".
     about
@@ -106,7 +121,7 @@ class HumanAnalysis:
         return ranked.sort_index().drop(columns=["_without", "_simple"])
 
     def directions(self) -> dict[str, str | None]:
-        """Effect -> "negative", "positive" or "null"; None where it could not be estimated."""
+        """Effect -> "negative", "positive" or "no reliable effect"; None where it could not be estimated."""
         cited = self.to_cite().set_index("effect")["direction"]
         return {str(effect): d if isinstance(d, str) else None for effect, d in cited.items()}
 
@@ -166,6 +181,9 @@ def analyse_human(
         "trials_analysed": len(joined),
         "subjects": int(joined["subject"].nunique()),
         "items": int(joined["item"].nunique()),
+        "rt_min": source.shortest,
+        "rt_max": source.longest,
+        "trials_cut_off": trials.cut_off,
         "notes": list(trials.notes),
     }
     predictors = predictors_table(model, joined, critical, measures, factors)
@@ -185,13 +203,32 @@ def _check_variation(joined: pd.DataFrame, trials: HumanTrials) -> None:
 
 
 def condition_means(joined: pd.DataFrame, factors: Sequence[str], response: str) -> pd.DataFrame:
-    """Mean of each condition over subjects (each subject's own mean first), with the 95% t interval over them."""
-    by_subject = joined.groupby(["condition", *factors, "subject"], observed=True)["response"].mean()
-    grouped = by_subject.groupby(["condition", *factors], observed=True)
-    table = grouped.agg(["mean", "std", "count"]).reset_index().rename(columns={"count": "n_subjects"})
-    n = table["n_subjects"]
-    half = stats.t.ppf(0.975, (n - 1).clip(lower=1)) * table["std"] / np.sqrt(n)
+    """Mean of each condition over subjects (each subject's own mean first), with two 95% intervals over them.
+
+    ``ci_low`` and ``ci_high`` are within-subject (Cousineau, 2005; Morey, 2008), as the models' are within-item: the
+    subject's mean over conditions is removed, and the standard deviation multiplied by sqrt(C / (C - 1)) for C
+    conditions. Where a subject lacks a condition they are the plain t interval, which ``subject_ci_low`` and
+    ``subject_ci_high`` always are; ``interval`` says which.
+    """
+    keys = ["condition", *factors]
+    by_subject = (
+        joined.groupby([*keys, "subject"], observed=True)["response"].mean().reset_index(name="value")
+    )
+    count = by_subject["condition"].nunique()
+    within = count > 1 and bool((by_subject.groupby("subject")["condition"].nunique() == count).all())
+    own = by_subject.groupby("subject")["value"].transform("mean") if within else 0.0
+    spread = np.sqrt(count / (count - 1)) if within else 1.0
+    grouped = by_subject.assign(centred=by_subject["value"] - own).groupby(keys, observed=True)
+    table = grouped.agg(
+        mean=("value", "mean"), sd=("value", "std"), centred=("centred", "std"), n_subjects=("value", "count")
+    ).reset_index()
     unit = 100.0 if response == "judgement" else 1.0
-    table = table.assign(ci_low=unit * (table["mean"] - half), ci_high=unit * (table["mean"] + half))
-    measure = "percent_rejected" if response == "judgement" else "mean_rt_ms"
-    return table.assign(mean=unit * table["mean"], measure=measure).drop(columns="std")
+    half = stats.t.ppf(0.975, (table["n_subjects"] - 1).clip(lower=1)) / np.sqrt(table["n_subjects"])
+    for name, deviation in (("ci", table["centred"] * spread), ("subject_ci", table["sd"])):
+        table[f"{name}_low"] = unit * (table["mean"] - half * deviation)
+        table[f"{name}_high"] = unit * (table["mean"] + half * deviation)
+    return table.drop(columns=["sd", "centred"]).assign(
+        mean=unit * table["mean"],
+        measure="percent_rejected" if response == "judgement" else "mean_rt_ms",
+        interval=WITHIN_SUBJECT if within else OVER_SUBJECTS,
+    )
