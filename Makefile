@@ -17,6 +17,7 @@
 MODEL ?= cbr-rnn
 RUN := .venv/bin/python
 export PYTHON PIP_ARGS
+export NO_MKDOCS_2_WARNING := 1
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile

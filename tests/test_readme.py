@@ -201,7 +201,9 @@ def test_examples_of_a_model_that_is_not_bundled_are_left_out(tmp_path: Path):
 
 
 def test_a_file_of_another_page_is_written(tmp_path: Path):
-    text = "<!-- file: items.csv of own-items.md -->\n\n" + console("$ head -1 items.csv | cut -c1-14\nitem,condition\n")
+    text = "<!-- file: items.csv of own-items.md -->\n\n" + console(
+        "$ head -1 items.csv | cut -c1-14\nitem,condition\n"
+    )
     assert run_blocks(text, tmp_path) == []
 
 
