@@ -108,7 +108,7 @@ def test_cells_are_summarised_as_their_networks():
     found = summary.set_index(["size", "cell"])["perplexity_mean"]
     assert found.to_dict() == pytest.approx(means.to_dict())
     shown = [f"{value:.1f}" for value in found]
-    assert [number for number in shown if number not in README] == []
+    assert [number for number in shown if number not in PAGES] == []
 
 
 def minus(value: float, digits: int = 2) -> str:
@@ -120,7 +120,7 @@ def test_fixations_on_cmcl_are_told_as_they_are():
     own, length, surprisal = (
         rows[rows["predictor"].str.startswith(p)].iloc[0] for p in ("model fixation", "length", "surprisal")
     )
-    prose = " ".join(README.split())
+    prose = " ".join(PAGES.split())
     low, high = minus(own["ci_low"]), minus(own["ci_high"])
     assert (
         f"on the {own['n_words']:,} known words of the CMCL 2021 table (means over readers of ZuCo): the correlation is "
@@ -140,7 +140,7 @@ def test_memory_is_told_as_it_is():
         name: f"{100 * kept[model, 10]:.0f}% {{}}and {100 * kept[model, 20]:.0f}%"
         for name, model in (("ELSTM", "elstm/1"), ("GRU", "gru/1"), ("LSTM", "lstm/1"))
     }
-    prose = " ".join(README.split())
+    prose = " ".join(PAGES.split())
     assert f"the ELSTM keeps {said['ELSTM'].format('after ten words ')} after twenty" in prose
     assert f"the GRU {said['GRU'].format('')}, the LSTM {said['LSTM'].format('')}," in prose
 
@@ -177,6 +177,6 @@ def test_effects_of_the_bundled_networks_are_those_of_the_job(tmp_path: Path):
     with console.capture() as printed:
         console.print(effects_table(result.first))
     lines = [line.rstrip() for line in printed.get().splitlines()]
-    assert "\n".join(lines).strip() in README
+    assert "\n".join(lines).strip() in PAGES
     for sentence in result.checks.sentences("cbr-rnn"):
-        assert sentence in README
+        assert sentence in PAGES
