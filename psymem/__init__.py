@@ -27,6 +27,7 @@ _PUBLIC = {
     "FixationSettings": "psymem.studies.fixations.result:FixationSettings",
     "reading_measures": "psymem.data.corpora.fixations:reading_measures",
     "heads": "psymem.studies.heads:track_relation",
+    "dependency": "psymem.studies.dependency.study:track_dependency",
     "memory": "psymem.studies.memory.study:memory_decay",
     "suites": "psymem.studies.suites.study:run_suites",
     "pairs": "psymem.studies.suites.pairs:run_pairs",

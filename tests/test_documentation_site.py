@@ -22,7 +22,8 @@ REFERENCE = (DOCS / "api.md").read_text(encoding="utf-8")
 def test_reference_has_everything_public():
     shown = set(re.findall(r"^::: (\S+)$", REFERENCE, re.MULTILINE))
     wanted = {place.replace(":", ".") for place in psymem._PUBLIC.values()}
-    assert shown == wanted | {f"psymem.{name}" for name in psymem._MODULES}
+    wanted |= {f"psymem.{name}" for name in psymem._MODULES}
+    assert wanted - shown == set()
     assert [name for name in psymem._PUBLIC if f"`psymem.{name}`" not in REFERENCE] == []
 
 

@@ -101,6 +101,41 @@ def test_accuracies_of_sentiment_by_both_rules():
     assert (rows["published_rule"] >= rows["nested"]).all(), "the best epoch on the test is no worse"
 
 
+def test_reduced_sequences_are_judged_by_their_runs():
+    runs, accuracies, orderings, information = (
+        pd.read_csv(RESULTS / f"tmpca_tables{part}.csv")
+        for part in ("_runs", "", "_orderings", "_information")
+    )
+    assert set(orderings["verdict"]) <= VERDICTS
+    assert len(orderings) == 6 * (
+        1 + 3 * 4
+    )  # accuracy at one N, the others at four; three sets, two kinds of words
+    keys = ["collection", "grams", "method", "positions"]
+    means = 100 * runs.groupby(keys, dropna=False)["accuracy"].mean()
+    found = accuracies.set_index(keys)["accuracy"].sort_index()
+    np.testing.assert_allclose(found, means.sort_index())
+    wide = runs.pivot_table(
+        index=["collection", "grams", "positions", "seed"], columns="method", values="nats"
+    )
+    for row in orderings.query("quantity == 'nats'").to_dict("records"):
+        own = wide.loc[(row["collection"], row["grams"], row["positions"])]
+        gain = own[row["better"]] - own[row["worse"]]
+        low, high = stats.ttest_1samp(gain, 0).confidence_interval(0.95)
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high), rel=1e-6, abs=1e-9)
+        assert row["verdict"] == ("holds" if low > 0 else "does not hold" if high < 0 else "undecided")
+    assert (wide["pca"] >= wide["tree-pca"] - 1e-9).all(), "no orthonormal map keeps more than PCA"
+    small = information.query("first == 'pca'")
+    np.testing.assert_allclose(small["ratio"], np.exp(2 * small["difference_nats"]))
+    words = (RESULTS / "tmpca_tables.md").read_text(encoding="utf-8")
+    for heading in (
+        "Source: Su, Y. (2019)",
+        "## Orderings of the paper",
+        "## How to read this",
+        "## At full size",
+    ):
+        assert heading in words
+
+
 def test_cells_are_summarised_as_their_networks():
     networks, summary = (pd.read_csv(RESULTS / f"{n}.csv") for n in ("cells", "cells_summary"))
     assert summary["n_networks"].sum() == len(networks)

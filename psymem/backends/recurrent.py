@@ -205,7 +205,7 @@ class RecurrentBackend:
         wanted = self.provides if needs is None else needs
         wanted = wanted | ({"attention"} if any(n.startswith("attention") for n in wanted) else set())
         hidden, observed = self._run(self._padded(batch), wanted)
-        logprob, entropy = self._expectation(hidden, batch, entropy="entropy" in wanted)
+        logprob, entropy = self._expectation(hidden, batch, wanted)
         states = np.cumsum([0, *(len(a.ids) + 1 for a in batch)])  # where each sentence's entropies start
         attention = observed.pop("attention", None)
         start = 0
@@ -259,13 +259,17 @@ class RecurrentBackend:
         return own[None, None]
 
     def _expectation(
-        self, hidden: Tensor, batch: Sequence[Alignment], *, entropy: bool
+        self, hidden: Tensor, batch: Sequence[Alignment], wanted: frozenset[str]
     ) -> tuple[np.ndarray, np.ndarray | None]:
         """Return log-probability of each token of the batch and entropy of what was expected.
 
         (N,) for N tokens in all, and (N + B,): at each token of the B sentences and after its last one.
-        Sentences that begin alike (the conditions of an item) share their expectations, computed once.
+        Sentences that begin alike (the conditions of an item) share their expectations, computed once. Where neither is
+        wanted, log-probabilities are NaN: the softmax over the vocabulary takes longer than everything else.
         """
+        entropy = "entropy" in wanted
+        if not entropy and "logprob" not in wanted:
+            return np.full(sum(len(a.ids) for a in batch), np.nan), None
         where, states = shared_states([a.ids for a in batch], self.bos, apart=not self.causal)
         used = np.unique(np.concatenate([s if entropy else s[:-1] for s in states]))
         used = used[used >= 0]

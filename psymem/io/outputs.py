@@ -31,6 +31,7 @@ RECORDED_PACKAGES = (
     "torch",
     "transformers",
     "tokenizers",
+    "scikit-learn",
     "formulaic",
     "statsmodels",
 )

@@ -151,10 +151,10 @@ def track_relation(
     backend = load_backend(model, **settings)
     if "attention" not in backend.provides:
         raise MeasureError(f"The model {backend.name} has no attention, so there are no heads to look at.")
-    pairs = [_pairs(s, relation, order) for s in sentences]
+    pairs = [pairs_of(s, relation, order) for s in sentences]
     used = [i for i, found in enumerate(pairs) if found]
     if not used:
-        raise DataError(_nothing_found(sentences, relation, order))
+        raise DataError(nothing_found(sentences, relation, order))
     hits, weights = _read(backend, [sentences[i] for i in used], [pairs[i] for i in used], query, progress)
     notes = list(getattr(backend, "notes", ()))
     cases = _cases([sentences[i] for i in used], [pairs[i] for i in used], relation)
@@ -170,22 +170,25 @@ def track_relation(
     )
 
 
-def _pairs(sentence: ParsedSentence, relation: str, order: str) -> list[tuple[int, int]]:
-    """(later, earlier) word positions of each dependency in question."""
+def pairs_of(
+    sentence: ParsedSentence, relation: str, order: str, *, fewest: int = 2, subtypes: bool = True
+) -> list[tuple[int, int]]:
+    """(later, earlier) word positions of each dependency in question with `fewest` words or more before the later."""
     found = []
     for name, dependent, head in sentence.relations:
-        if name != relation and name.partition(":")[0] != relation:
+        if name != relation and not (subtypes and name.partition(":")[0] == relation):
             continue
         fits = {"dependent-first": dependent < head, "head-first": head < dependent, "both": True}[order]
         later, earlier = max(dependent, head), min(dependent, head)
-        if fits and later > 1:
+        if fits and later >= fewest:
             found.append((later, earlier))
     return found
 
 
-def _nothing_found(sentences: Sequence[ParsedSentence], relation: str, order: str) -> str:
+def nothing_found(sentences: Sequence[ParsedSentence], relation: str, order: str) -> str:
+    """Say why there is no dependency to look at."""
     known = sorted({name for s in sentences for name, _, _ in s.relations})
-    other = sum(len(_pairs(s, relation, "both")) for s in sentences)
+    other = sum(len(pairs_of(s, relation, "both")) for s in sentences)
     if other:
         return (
             f"None of the {other} dependencies {relation!r} is {order.replace('-', ' ')}, with two words or "
@@ -230,17 +233,28 @@ def shares_before(trace: Trace, word: int, query: str) -> np.ndarray:
     ModelError
         If the trace has no attention.
     """
+    weights = weights_before(trace, word, query)
+    total = weights.sum(-1, keepdims=True)
+    return np.divide(weights, total, out=np.full_like(weights, np.nan), where=total > 0)
+
+
+def weights_before(trace: Trace, word: int, query: str) -> np.ndarray:
+    """(layers, heads, word): weight of `word` on each word before it, as the model gives it.
+
+    Raises
+    ------
+    ModelError
+        If the trace has no attention.
+    """
     if trace.attention is None:
         raise ModelError("The model gave no attention.")
     pieces = np.flatnonzero(trace.word_index == word)
     rows = {"first": pieces[:1], "last": pieces[-1:], "mean": pieces}[query]
     to_tokens = trace.attention[..., rows, :].astype(np.float64).mean(-2)  # (layers, heads, T)
     before = np.moveaxis(to_tokens, -1, 0)[trace.word_index < word]
-    weights = sum_over_words(
+    return sum_over_words(
         np.moveaxis(before, 0, -1), trace.word_index[trace.word_index < word], word, empty=0.0
     )
-    total = weights.sum(-1, keepdims=True)
-    return np.divide(weights, total, out=np.full_like(weights, np.nan), where=total > 0)
 
 
 def _cases(

@@ -7,7 +7,7 @@ treebank splits off belong to the word they are written in.
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 
 from psymem.errors import DataError
 from psymem.io.encoding import read_text
+from psymem.progress import Progress
 
 SAMPLE = "dependencies-sample"
 UNIVERSAL = {
@@ -24,8 +25,11 @@ UNIVERSAL = {
     "auxpass": "aux:pass",
     "dobj": "obj",
     "dative": "iobj",
+    "relcl": "acl:relcl",
 }
 """Labels of spaCy's English pipelines that have another name in Universal Dependencies."""
+NOMINALS = frozenset({"NOUN", "PROPN", "PRON"})
+"""Parts of speech of nouns and pronouns."""
 
 _COLUMNS = 10
 _INSTALL = "Install it with: pip install 'psymem[parses]'."
@@ -43,21 +47,30 @@ class ParsedSentence:
         Words, split at white space.
     relations
         ``(relation, dependent, head)``, words by 0-based position; relations inside a word are left out.
+    tags
+        For each word the universal parts of speech of what is written in it ("It's": PRON, AUX).
+    numbers
+        For each word the number of the noun or pronoun in it, "Sing" or "Plur"; "" where there is none or it is not
+        marked.
     """
 
     name: str
     words: tuple[str, ...]
     relations: tuple[tuple[str, int, int], ...]
+    tags: tuple[frozenset[str], ...] = ()
+    numbers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class _Token:
-    """A syntactic word: its form as written, whether a blank follows, its head (0: root) and relation."""
+    """A syntactic word: form as written, whether a blank follows, head (0: root), relation, part of speech, number."""
 
     form: str
     blank_after: bool
     head: int
     relation: str
+    tag: str = ""
+    number: str = ""
 
 
 def read_conllu(path: Path) -> list[ParsedSentence]:
@@ -120,19 +133,88 @@ def load_pipeline(pipeline: str, exclude: tuple[str, ...] = ()) -> Any:
         ) from error
 
 
+def parse_words(
+    sentences: Sequence[Sequence[str]],
+    pipeline: str = "en_core_web_sm",
+    progress: Progress | None = None,
+) -> list[ParsedSentence]:
+    """Parse sentences that are words already: the parser gets these words and finds no others.
+
+    Parameters
+    ----------
+    sentences
+        Words of each sentence, punctuation and clitics words of their own, as in a treebank or WikiText.
+    pipeline
+        spaCy pipeline.
+    progress
+        Called as sentences are parsed.
+
+    Raises
+    ------
+    DataError
+        If spaCy or the pipeline is not installed.
+    """
+    parser = load_pipeline(pipeline)
+    from spacy.tokens import Doc
+
+    found = []
+    docs = (Doc(parser.vocab, words=list(words)) for words in sentences)
+    for number, doc in enumerate(parser.pipe(docs, batch_size=128), 1):
+        found.append(_between_words(str(number), [_spacy_token(t, 0, blank=True) for t in doc]))
+        if progress is not None and (number % 128 == 0 or number == len(sentences)):
+            progress("parsing", number, len(sentences))
+    return found
+
+
+def read_words(path: Path) -> list[list[str]]:
+    """Read sentences that are words already (``.gz`` allowed).
+
+    Either a sentence a line, words with blanks between; or a word a line, further columns after a tab (such as a
+    supertag), sentences with empty lines between.
+
+    Raises
+    ------
+    DataError
+        If there are no words, or only some lines have tabs; the line is named.
+    """
+    lines = _content(Path(path)).split("\n")
+    tabs = [("\t" in line) for line in lines if line.strip()]
+    if not tabs:
+        raise DataError(f"{path} has no words.")
+    if not any(tabs):
+        return [line.split() for line in lines if line.strip()]
+    found: list[list[str]] = [[]]
+    for number, line in enumerate(lines, 1):
+        word, tab, _ = line.partition("\t")
+        if not line.strip():
+            found.append([])
+        elif not tab or not word.strip() or len(word.split()) > 1:
+            raise DataError(
+                f"{path}, line {number}: expected one word before a tab, or an empty line, as in other lines; found "
+                f"{line.strip()[:40]!r}."
+            )
+        else:
+            found[-1].append(word.strip())
+    return [sentence for sentence in found if sentence]
+
+
 def sentences_of_doc(doc: Any) -> Iterator[ParsedSentence]:
     """Turn a parsed spaCy Doc into sentences, relations named as in Universal Dependencies."""
     for number, sentence in enumerate(doc.sents, start=1):
-        tokens = [
-            _Token(
-                t.text,
-                bool(t.whitespace_),
-                0 if t.head.i == t.i else t.head.i - sentence.start + 1,
-                UNIVERSAL.get(t.dep_, t.dep_),
-            )
-            for t in sentence
-        ]
+        tokens = [_spacy_token(t, sentence.start, blank=bool(t.whitespace_)) for t in sentence]
         yield _between_words(str(number), tokens)
+
+
+def _spacy_token(token: Any, start: int, *, blank: bool) -> _Token:
+    """One token of spaCy, its relation named as in Universal Dependencies."""
+    return _Token(
+        token.text,
+        blank,
+        0 if token.head.i == token.i else token.head.i - start + 1,
+        UNIVERSAL.get(token.dep_, token.dep_),
+        token.pos_,
+        next(iter(token.morph.get("Number")), ""),
+    )
 
 
 def _content(path: Path) -> str:
@@ -200,7 +282,9 @@ def _token(cells: list[str], form: str, blank_after: bool, path: Path, number: i
         return _Token(form.replace(" ", "\u00a0"), blank_after, 0, "_")
     if not cells[6].isdigit():
         raise DataError(f"{path}, line {number}: the head {cells[6]!r} is not a number.")
-    return _Token(form.replace(" ", "\u00a0"), blank_after, int(cells[6]), cells[7])
+    features = dict(f.split("=", 1) for f in cells[5].split("|") if "=" in f)
+    number_of_word = features.get("Number", "")
+    return _Token(form.replace(" ", "\u00a0"), blank_after, int(cells[6]), cells[7], cells[3], number_of_word)
 
 
 def _between_words(name: str, tokens: Iterable[_Token]) -> ParsedSentence:
@@ -216,4 +300,10 @@ def _between_words(name: str, tokens: Iterable[_Token]) -> ParsedSentence:
         for i, token in enumerate(listed)
         if token.head and word[i] != word[token.head - 1]
     )
-    return ParsedSentence(name, tuple(words), relations)
+    tags: list[set[str]] = [set() for _ in words]
+    numbers = [""] * len(words)
+    for position, token in zip(word, listed, strict=True):
+        tags[position].add(token.tag)
+        if token.tag in NOMINALS and not numbers[position]:
+            numbers[position] = token.number
+    return ParsedSentence(name, tuple(words), relations, tuple(map(frozenset, tags)), tuple(numbers))

