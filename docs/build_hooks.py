@@ -42,6 +42,10 @@ def table_of_cards() -> str:
     cards = [
         tomllib.loads(p.read_text(encoding="utf-8")) for p in sorted(REPOSITORY.glob("corpora/*/card.toml"))
     ]
-    rows = [[str(card[key]) for key in CARD_ROWS] for card in cards if "get" in card]
+    rows = [
+        [re.sub(r"([\[\]|*])", r"\\\1", str(card[key])) for key in CARD_ROWS]
+        for card in cards
+        if "get" in card
+    ]
     lines = [["corpus", "licence", "how to get it", "cite"], ["---"] * len(CARD_ROWS), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
