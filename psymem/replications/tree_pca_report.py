@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-if TYPE_CHECKING:
-    from psymem.replications.tree_pca_tables import ReductionResult
+from psymem.io.outputs import plain
+from psymem.replications.tree_pca_tables import ReductionResult
+from psymem.studies.common.results_folder import drawn, write_results
 
 RULES = """\
 Word vectors are learned on the training texts alone, by the bag of embeddings that is also the first row of each block:
@@ -182,3 +185,25 @@ def _interval(row: Any, digits: int) -> str:
 
 def _number(value: float, digits: int) -> str:
     return "" if pd.isna(value) else f"{value:.{digits}f}"
+
+
+def save(result: ReductionResult, folder: Path) -> list[Path]:
+    """Write the tables with sidecars, the report and the figure, all or none."""
+    stem = result.tables.name.replace("-", "_")
+    about = {
+        "study": result.tables.name,
+        "settings": plain(asdict(result.settings)),
+        "seeds": sorted(result.runs["seed"].unique().tolist()),
+        "collections": result.collections.to_dict("records"),
+    }
+    parts = {
+        stem: result.accuracies,
+        f"{stem}_time": result.times,
+        f"{stem}_information": result.information,
+        f"{stem}_energy": result.energy,
+        f"{stem}_positions": result.weights,
+        f"{stem}_orderings": result.orderings,
+        f"{stem}_runs": result.runs,
+    }
+    pages = {f"{stem}.md": markdown(result)}
+    return write_results(folder, parts, about, figures=drawn({stem: result.figure()}), pages=pages)

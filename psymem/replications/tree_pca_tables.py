@@ -321,30 +321,6 @@ class ReductionResult:
 
         return reduction_figure(self.energy, self.accuracies)
 
-    def save(self, folder: Path) -> list[Path]:
-        """Write the tables with sidecars, the report and the figure, all or none."""
-        from psymem.replications.tree_pca_report import markdown
-        from psymem.studies.common.results_folder import drawn, write_results
-
-        stem = self.tables.name.replace("-", "_")
-        about = {
-            "study": self.tables.name,
-            "settings": plain(asdict(self.settings)),
-            "seeds": sorted(self.runs["seed"].unique().tolist()),
-            "collections": self.collections.to_dict("records"),
-        }
-        parts = {
-            stem: self.accuracies,
-            f"{stem}_time": self.times,
-            f"{stem}_information": self.information,
-            f"{stem}_energy": self.energy,
-            f"{stem}_positions": self.weights,
-            f"{stem}_orderings": self.orderings,
-            f"{stem}_runs": self.runs,
-        }
-        pages = {f"{stem}.md": markdown(self)}
-        return write_results(folder, parts, about, figures=drawn({stem: self.figure()}), pages=pages)
-
 
 def summarise(
     tables: ReductionTables,

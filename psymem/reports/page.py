@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from typing import Any
 
 import pandas as pd
 
 from psymem._version import __version__
 from psymem.io.outputs import base_provenance
+from psymem.reports.render import render
 from psymem.reports.wording import p_value
 
 STYLE = """
@@ -31,30 +31,23 @@ code { font-size: .85em; overflow-wrap: anywhere; }
 
 
 def page(title: str, parts: Iterable[str], style: str = "") -> str:
-    """Return an HTML page of the parts that are not empty."""
-    body = "\n".join(part for part in parts if part)
-    return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
-        f"<style>{STYLE}{style}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
-    )
+    """Return an HTML page of the parts that are not empty; the title is escaped here."""
+    return render("page", title, STYLE + style, [part for part in parts if part])
 
 
 def section(heading: str, content: str) -> str:
     """Return a section; "" without content."""
-    return f"<h2>{heading}</h2>\n{content}" if content and content != "<p></p>" else ""
+    return render("section", heading, content) if content and content != "<p></p>" else ""
 
 
 def paragraph(text: str) -> str:
     """Return a paragraph of text, which is escaped here."""
-    return f"<p>{escape(text)}</p>"
+    return render("paragraph", text)
 
 
 def facts_html(facts: Sequence[tuple[str, str]]) -> str:
     """Return a table of facts by name, both escaped here."""
-    rows = "".join(
-        f'<tr><td>{escape(k)}</td><td class="text"><code>{escape(v)}</code></td></tr>' for k, v in facts
-    )
-    return f"<table><tbody>{rows}</tbody></table>"
+    return render("facts", facts)
 
 
 def model_facts(models: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
@@ -88,11 +81,7 @@ def software_facts() -> list[tuple[str, str]]:
 
 def figure_html(png: bytes, alternative: str, caption: str) -> str:
     """Return a figure with its image inside; the texts are escaped here."""
-    encoded = base64.b64encode(png).decode("ascii")
-    return (
-        f'<figure><img alt="{escape(alternative)}" src="data:image/png;base64,{encoded}">'
-        f"<figcaption>{escape(caption)}</figcaption></figure>"
-    )
+    return render("figure", base64.b64encode(png).decode("ascii"), alternative, caption)
 
 
 def p_cell(p: Any) -> str:

@@ -39,7 +39,7 @@ def _add(app: typer.Typer, name: str, title: str) -> None:
     ) -> None:
         from psymem.cli.frames import print_json, show
         from psymem.replications.language_model_runs import seeds_from
-        from psymem.replications.tree_pca_report import orderings_in_words
+        from psymem.replications.tree_pca_report import orderings_in_words, save
         from psymem.replications.tree_pca_tables import ReductionSettings, load_tables, run_all, summarise
 
         tables, folder = load_tables(name), out or Path("results") / name
@@ -48,7 +48,7 @@ def _add(app: typer.Typer, name: str, title: str) -> None:
         say = (lambda message: None) if quiet else (lambda message: typer.echo(message, err=True))
         records = run_all(collections, settings, seeds_from(seeds), folder, say)
         result = summarise(tables, settings, collections, records)
-        written = result.save(folder)
+        written = save(result, folder)
         if as_json:
             parts = {
                 "accuracies": result.accuracies,

@@ -17,8 +17,8 @@ from psymem.errors import EngineError
 from psymem.fitting.engines.r_bridge import RModel, RResult, run
 from psymem.fitting.formula.design import ModelData, RandomTerm, dropped_sentence
 from psymem.fitting.formula.prediction import fixed_part, random_columns
-from psymem.fitting.inference import coefficient_table
 from psymem.fitting.profiled.engine import check_response
+from psymem.fitting.profiled.inference import coefficient_table
 from psymem.fitting.profiled.satterthwaite import Curvature
 from psymem.fitting.result import VARIANCE_COLUMNS, Fit
 from psymem.fitting.spec import FitSpec

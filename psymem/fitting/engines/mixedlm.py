@@ -18,7 +18,7 @@ import pandas as pd
 from psymem.errors import EngineError
 from psymem.fitting.engines.lme4 import LmeState, r_columns, r_formula
 from psymem.fitting.formula.design import ModelData
-from psymem.fitting.inference import coefficient_table
+from psymem.fitting.profiled.inference import coefficient_table
 from psymem.fitting.result import VARIANCE_COLUMNS, Fit
 from psymem.fitting.spec import FitSpec
 

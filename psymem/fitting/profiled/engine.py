@@ -14,11 +14,11 @@ from scipy.linalg.lapack import dtrtrs
 from psymem._version import __version__
 from psymem.errors import EngineError, FitError
 from psymem.fitting.formula.design import ModelData, dropped_sentence
-from psymem.fitting.inference import coefficient_table
 from psymem.fitting.profiled.blocks import order_terms
 from psymem.fitting.profiled.criterion import Criterion, Evaluation
 from psymem.fitting.profiled.crossproducts import take
 from psymem.fitting.profiled.gradient import slopes
+from psymem.fitting.profiled.inference import coefficient_table
 from psymem.fitting.profiled.least_squares import fit_least_squares
 from psymem.fitting.profiled.optimise import Function, Optimum, search
 from psymem.fitting.profiled.parameters import Coordinates, orthonormalise

@@ -9,7 +9,7 @@ from psymem._version import __version__
 from psymem.errors import FitError
 from psymem.fitting.formula.design import ModelData, dropped_sentence
 from psymem.fitting.formula.prediction import fixed_part
-from psymem.fitting.inference import coefficient_table
+from psymem.fitting.profiled.inference import coefficient_table
 from psymem.fitting.result import VARIANCE_COLUMNS, Fit
 from psymem.fitting.spec import FitSpec
 
