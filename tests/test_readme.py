@@ -1,11 +1,12 @@
-"""The examples of README.md are run, and print what the README shows.
+"""The examples of README.md and of the pages in docs/ are run, and print what is shown there.
 
-A block is run where the line before it is ``<!-- run -->``; all blocks of the file share one folder and one
-Python session, in reading order. In a ``console`` block, ``$ `` begins a command and the lines up to the next
+A block is run where the line before it is ``<!-- run -->``; all blocks of a page share one folder and one
+Python session, in reading order, and nothing with other pages. In a ``console`` block, ``$ `` begins a command and the lines up to the next
 one are the output it must print. A ``python`` block is run as it is, or compared line by line where it has
 ``>>>`` prompts. ``<!-- run: exit 2 -->`` expects that exit code and compares what went to stderr;
 ``<!-- run: with fgp-lstm -->`` is run where a model of that name is bundled. In expected output, ``...`` stands for anything, also for whole lines, and durations such as "12.3 s" match any duration. A block after
-``<!-- file: NAME -->`` is written to that file for the examples below it.
+``<!-- file: NAME -->`` is written to that file for the examples below it; ``<!-- file: NAME of PAGE.md -->``, without a
+block, is the file of that name on another page of docs/.
 """
 
 from __future__ import annotations
@@ -23,10 +24,14 @@ import pytest
 from psymem import checkpoints
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+README_LINES = 200
+"""How long the front page may be; everything else is in docs/."""
 BLOCK = re.compile(
     r"^<!-- (?:run(?:: exit (?P<code>\d+)|: with (?P<model>[\w./-]+))?|file: (?P<file>[\w.-]+)) -->\n```(?P<kind>\w+)\n(?P<body>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
+BORROWED = re.compile(r"^<!-- file: (?P<file>[\w.-]+) of (?P<page>[\w-]+\.md) -->$", re.MULTILINE)
 MARK = re.compile(r"^<!-- *(?:run|file).*$", re.MULTILINE)
 DURATION = re.compile(r"\b\d+(\.\d+)? (s|min|seconds|minutes)\b")
 SECONDS = 300
@@ -66,7 +71,7 @@ def blocks_of(markdown: str) -> list[Block]:
         )
         for m in BLOCK.finditer(markdown)
     ]
-    marks = MARK.findall(markdown)
+    marks = [mark for mark in MARK.findall(markdown) if not BORROWED.match(mark)]
     assert len(marks) == len(found), f"{len(marks)} marks, but {len(found)} blocks follow one: {marks}"
     return found
 
@@ -87,7 +92,7 @@ def matches(shown: str, printed: str) -> bool:
 
 
 def run_shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run one command line with this environment's programs, as wide as the README and without colours."""
+    """Run one command line with this environment's programs, as wide as the pages and without colours."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return subprocess.run(
         ["/bin/sh", "-c", command],
@@ -120,10 +125,10 @@ def run_console(block: Block, folder: Path) -> list[str]:
 def run_python(block: Block, session: dict[str, object]) -> list[str]:
     """Run a python block in the session shared by all of them; return what went otherwise than shown."""
     if ">>>" not in block.body:
-        exec(compile(block.body, f"README.md line {block.line}", "exec"), session)
+        exec(compile(block.body, f"line {block.line}", "exec"), session)
         return []
     problems: list[str] = []
-    example = doctest.DocTestParser().get_doctest(block.body, session, "README.md", "README.md", block.line)
+    example = doctest.DocTestParser().get_doctest(block.body, session, "example", "example", block.line)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE, verbose=False)
     runner.run(example, out=problems.append, clear_globs=False)
     session.update(example.globs)
@@ -135,8 +140,17 @@ def bundled(model: str) -> bool:
     return model in {name for c in checkpoints.bundled() for name in (c.name, c.name.split("/")[0])}
 
 
+def borrow_files(markdown: str, folder: Path) -> None:
+    """Write the files that a page takes from other pages."""
+    for mark in BORROWED.finditer(markdown):
+        lender = (REPOSITORY / "docs" / mark["page"]).read_text(encoding="utf-8")
+        (body,) = [block.body for block in blocks_of(lender) if block.file == mark["file"]]
+        (folder / mark["file"]).write_text(body, encoding="utf-8")
+
+
 def run_blocks(markdown: str, folder: Path) -> list[str]:
     """Run every marked block of a text; return what went otherwise than shown."""
+    borrow_files(markdown, folder)
     session: dict[str, object] = {"__name__": "__main__"}
     problems: list[str] = []
     for block in blocks_of(markdown):
@@ -151,17 +165,21 @@ def run_blocks(markdown: str, folder: Path) -> list[str]:
 
 
 @pytest.mark.slow
-def test_readme_examples_do_what_they_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("page", PAGES, ids=[p.stem for p in PAGES])
+def test_examples_do_what_they_show(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
-    problems = run_blocks((REPOSITORY / "README.md").read_text(encoding="utf-8"), tmp_path)
+    problems = run_blocks(page.read_text(encoding="utf-8"), tmp_path)
     assert not problems, "\n\n".join(problems)
 
 
-def test_readme_names_only_files_that_exist():
-    links = re.findall(
-        r"\]\((?!https?:|#|mailto:)([^)#]+)", (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    )
-    assert [link for link in links if not (REPOSITORY / link).exists()] == []
+@pytest.mark.parametrize("page", PAGES, ids=[p.stem for p in PAGES])
+def test_links_lead_to_files_that_exist(page: Path):
+    links = re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_readme_is_a_front_page():
+    assert len(PAGES[0].read_text(encoding="utf-8").splitlines()) <= README_LINES
 
 
 # the mechanism itself --------------------------------------------------------------------------------------
@@ -180,6 +198,13 @@ def test_examples_of_a_model_that_is_not_bundled_are_left_out(tmp_path: Path):
     texts = [console(f"$ touch {m}\n", mark=f"run: with {m}") for m in ("cbr-rnn", "no-such-model")]
     assert run_blocks("\n".join(texts), tmp_path) == []
     assert [p.name for p in tmp_path.iterdir()] == ["cbr-rnn"]
+
+
+def test_a_file_of_another_page_is_written(tmp_path: Path):
+    text = "<!-- file: items.csv of own-items.md -->\n\n" + console(
+        "$ head -1 items.csv | cut -c1-14\nitem,condition\n"
+    )
+    assert run_blocks(text, tmp_path) == []
 
 
 def test_a_mark_without_a_block_is_an_error():

@@ -1,6 +1,6 @@
-"""What is committed in analyses/results/: where it came from, and that README.md shows it as it is.
+"""What is committed in analyses/results/: where it came from, and that README.md and docs/ show it as it is.
 
-A block of README.md after ``<!-- from: PATH -->`` has to be part of that file, line by line.
+A block there after ``<!-- from: PATH -->`` has to be part of that file, line by line.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from scipy import stats
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 RESULTS = REPOSITORY / "analyses" / "results"
-README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+PAGES = "\n\n".join(
+    p.read_text(encoding="utf-8")
+    for p in (REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md")))
+)
 SIDECARS = sorted(RESULTS.glob("*.json"))
 TABLES = ("fgp_table1", "fgp_table2", "fgp_table3")
 SHOWN = re.compile(r"^<!-- from: (?P<file>\S+) -->\n+(?P<body>.+?)\n\n", re.MULTILINE | re.DOTALL)
@@ -39,10 +42,10 @@ def test_a_table_says_where_it_came_from(path: Path):
     assert not ABSOLUTE.search(path.read_text(encoding="utf-8")), "a path of somebody's machine"
 
 
-def test_readme_shows_results_as_they_are():
-    shown = list(SHOWN.finditer(README))
+def test_pages_show_results_as_they_are():
+    shown = list(SHOWN.finditer(PAGES))
     assert shown
-    assert len(shown) == README.count("<!-- from:")
+    assert len(shown) == PAGES.count("<!-- from:")
     wrong = [
         m["file"] for m in shown if m["body"] not in (REPOSITORY / m["file"]).read_text(encoding="utf-8")
     ]
@@ -140,7 +143,7 @@ def test_cells_are_summarised_as_their_networks():
     found = summary.set_index(["size", "cell"])["perplexity_mean"]
     assert found.to_dict() == pytest.approx(means.to_dict())
     shown = [f"{value:.1f}" for value in found]
-    assert [number for number in shown if number not in README] == []
+    assert [number for number in shown if number not in PAGES] == []
 
 
 def minus(value: float, digits: int = 2) -> str:
@@ -152,7 +155,7 @@ def test_fixations_on_cmcl_are_told_as_they_are():
     own, length, surprisal = (
         rows[rows["predictor"].str.startswith(p)].iloc[0] for p in ("model fixation", "length", "surprisal")
     )
-    prose = " ".join(README.split())
+    prose = " ".join(PAGES.split())
     low, high = minus(own["ci_low"]), minus(own["ci_high"])
     assert (
         f"on the {own['n_words']:,} known words of the CMCL 2021 table (means over readers of ZuCo): the correlation is "
@@ -172,7 +175,7 @@ def test_memory_is_told_as_it_is():
         name: f"{100 * kept[model, 10]:.0f}% {{}}and {100 * kept[model, 20]:.0f}%"
         for name, model in (("ELSTM", "elstm/1"), ("GRU", "gru/1"), ("LSTM", "lstm/1"))
     }
-    prose = " ".join(README.split())
+    prose = " ".join(PAGES.split())
     assert f"the ELSTM keeps {said['ELSTM'].format('after ten words ')} after twenty" in prose
     assert f"the GRU {said['GRU'].format('')}, the LSTM {said['LSTM'].format('')}," in prose
 
@@ -209,6 +212,6 @@ def test_effects_of_the_bundled_networks_are_those_of_the_job(tmp_path: Path):
     with console.capture() as printed:
         console.print(effects_table(result.first))
     lines = [line.rstrip() for line in printed.get().splitlines()]
-    assert "\n".join(lines).strip() in README
+    assert "\n".join(lines).strip() in PAGES
     for sentence in result.checks.sentences("cbr-rnn"):
-        assert sentence in README
+        assert sentence in PAGES

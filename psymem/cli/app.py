@@ -13,32 +13,35 @@ import typer
 from psymem._version import __version__
 from psymem.errors import PsymemError, PsymemWarning
 
-COMMANDS: tuple[str, ...] = (
-    "studies.attraction",
-    "score",
-    "studies.reading",
-    "studies.fixations",
-    "studies.run",
-    "studies.heads",
-    "studies.dependency",
-    "studies.memory",
-    "studies.suite",
-    "studies.pairs",
-    "stimuli",
-    "corpora",
-    "training.train",
-    "perplexity",
-    "models",
-    "fit",
-    "compare",
-    "power",
-    "studies.published_scores",
-    "studies.language_model_tables",
-    "studies.sentiment_tables",
-    "studies.tree_pca_tables",
-    "doctor",
-)
-"""Command files in this folder and those below it, in the order in which ``psymem --help`` lists them."""
+EXPERIMENTS, SCORES, READING, STATISTICS = "Experiments", "Scores", "Reading", "Statistics"
+REPLICATIONS, MODELS, SET_UP = "Replications", "Models and training", "Set-up"
+
+COMMANDS: dict[str, str] = {
+    "studies.attraction": EXPERIMENTS,
+    "stimuli": EXPERIMENTS,
+    "studies.pairs": EXPERIMENTS,
+    "studies.suite": EXPERIMENTS,
+    "studies.heads": EXPERIMENTS,
+    "studies.dependency": EXPERIMENTS,
+    "studies.run": EXPERIMENTS,
+    "score": SCORES,
+    "perplexity": SCORES,
+    "studies.memory": SCORES,
+    "studies.reading": READING,
+    "studies.fixations": READING,
+    "corpora": READING,
+    "fit": STATISTICS,
+    "compare": STATISTICS,
+    "power": STATISTICS,
+    "studies.published_scores": REPLICATIONS,
+    "studies.language_model_tables": REPLICATIONS,
+    "studies.sentiment_tables": REPLICATIONS,
+    "studies.tree_pca_tables": REPLICATIONS,
+    "training.train": MODELS,
+    "models": MODELS,
+    "doctor": SET_UP,
+}
+"""Command file in this folder or below it -> the group under which ``psymem --help`` lists its commands, in this order."""
 
 
 INTERRUPTED = "Interrupted; finished files were kept, nothing is half-written."
@@ -69,8 +72,11 @@ def build() -> typer.Typer:
     ) -> None:
         """What a language model's memory and expectations say about human reading."""
 
-    for command in COMMANDS:
+    for command, panel in COMMANDS.items():
+        known = len(app.registered_commands), len(app.registered_groups)
         import_module(f"psymem.cli.{command}").register(app)
+        for added in (*app.registered_commands[known[0] :], *app.registered_groups[known[1] :]):
+            added.rich_help_panel = panel
     return app
 
 
