@@ -163,8 +163,15 @@ def test_fixations_on_cmcl_are_told_as_they_are():
         f"{surprisal['rho']:.2f}" in prose
     )
     gains = pd.read_csv(RESULTS / "fixations_cmcl_gains.csv")
-    last = gains[gains["beyond"].str.contains("cbr-rnn/1")].iloc[0]
-    assert f"(χ²(3) = {last['chi_square']:.1f} in {last['n_obs']:,} words)" in prose
+    beyond = "length, frequency, its surprisal"
+    gain = gains[gains["beyond"] == beyond].iloc[0]
+    effects = pd.read_csv(RESULTS / "fixations_cmcl_effects.csv")
+    effect = effects[(effects["beyond"] == beyond) & (effects["words_back"] == 0)].iloc[0]
+    interval = f"[{effect['ci_low']:.2f}, {effect['ci_high']:.2f}]"
+    assert (
+        f"longer by {effect['estimate']:.2f} {interval} points of 0-100 (χ²(3) = {gain['chi_square']:.1f} in "
+        f"{gain['n_obs']:,} words)" in prose
+    )
 
 
 def test_memory_is_told_as_it_is():
