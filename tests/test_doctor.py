@@ -124,14 +124,15 @@ def test_item_sets_are_read_and_published_ones_need_not_be_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("PSYMEM_DATA", str(tmp_path))
-    sentences = (
-        (REPOSITORY / "stimuli/attraction-core/items.csv").read_text(encoding="utf-8").splitlines()[1:]
-    )
-    items = {line.split(",")[0] for line in sentences}
-    assert list(doctor.check_item_sets()) == [
-        Finding("items attraction-core", "works", f"{len(items)} items, {len(sentences)} sentences"),
-        Finding("items lvdm2022-exp3", "absent", "not fetched", "psymem stimuli fetch lvdm2022-exp3"),
-    ]
+    expected = []
+    for folder in sorted(p.parent for p in (REPOSITORY / "stimuli").glob("*/items.csv")):
+        lines = (folder / "items.csv").read_text(encoding="utf-8").splitlines()[1:]
+        items = {line.split(",")[0] for line in lines}
+        found = f"{len(items)} items, {len(lines)} sentences"
+        expected.append(Finding(f"items {folder.name}", "works", found))
+    assert len(expected) == 4
+    absent = Finding("items lvdm2022-exp3", "absent", "not fetched", "psymem stimuli fetch lvdm2022-exp3")
+    assert list(doctor.check_item_sets()) == [*expected, absent]
 
 
 def test_a_damaged_item_set_is_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

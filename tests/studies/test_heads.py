@@ -115,7 +115,8 @@ def test_files_hold_what_is_drawn(tmp_path):
     found.save(tmp_path / "o")
     names = {"heads", "baselines", "cases"}
     assert {p.name for p in (tmp_path / "o").iterdir()} == {
-        *(f"{n}.{kind}" for n in names for kind in ("csv", "json")),
+        "provenance.json",
+        *(f"{n}.csv" for n in names),
         "heads.pdf",
         "heads.png",
     }

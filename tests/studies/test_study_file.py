@@ -73,7 +73,7 @@ def test_a_factorial_study_gives_what_its_function_gives(factorial, tmp_path):
         seed=1,
     )
     pd.testing.assert_frame_equal(found.effects, expected.effects)
-    about = json.loads((tmp_path / "out/effects.json").read_text())
+    about = json.loads((tmp_path / "out/provenance.json").read_text())
     assert about["lower_case"] is True
     assert about["settings"]["formula"] == "y ~ number + (1 | item)"
     assert (tmp_path / "out/report.html").is_file()

@@ -7,7 +7,7 @@ from pathlib import Path
 from psymem.progress import Progress
 from psymem.scoring.reading import Reading
 from psymem.studies.attraction.folder import tables
-from psymem.studies.attraction.human import HumanSource
+from psymem.studies.attraction.people.analysis import HumanSource
 from psymem.studies.attraction.significance import Tests
 from psymem.studies.attraction.study import FactorialStudy, attraction
 from psymem.studies.study_file import Kind, StudyFile

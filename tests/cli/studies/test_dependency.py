@@ -28,7 +28,7 @@ def test_the_sample_is_the_default(tmp_path):
     assert "Cases: kept 28 (the largest of the models)." in printed
     shares = pd.read_csv(tmp_path / "o/shares.csv")
     assert set(shares["by"]) == {"all", "length", "between"}
-    sidecar = json.loads((tmp_path / "o/shares.json").read_text(encoding="utf-8"))
+    sidecar = json.loads((tmp_path / "o/provenance.json").read_text(encoding="utf-8"))
     assert sidecar["input"] == ["dependencies-sample"]
     assert (sidecar["relation"], sidecar["kind"]) == ("nsubj", "nouns")
     assert sidecar["retrieval"] == {"toy": "attention"}

@@ -24,9 +24,7 @@ def run(*arguments) -> str:
 def test_from_a_copy_to_a_folder(shared, tmp_path):
     scores = shared / "data/stimuli/laurinavichyute_malsburg_2022_exp3/exp3_results.csv"
     text = run("timkey2023-table6", "--from", scores, "--out", tmp_path / "t6", "--quiet")
-    assert (
-        len(pd.read_csv(tmp_path / "t6" / "effects.csv")) == 42
-    )  # 7 effects, 2 measures, 3 kinds of random effects
+    assert len(pd.read_csv(tmp_path / "t6" / "effects.csv")) == 56  # 7 effects, 2 measures, 4 tests
     assert (tmp_path / "t6" / "report.md").is_file()
     assert "Printed table and data:" in text
     assert text.count("the sign is printed as +") == 2

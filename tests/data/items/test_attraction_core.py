@@ -240,12 +240,12 @@ def test_no_noun_meets_the_verb_of_a_published_item(roles, shared):
     folder = shared / "data" / "stimuli" / "laurinavichyute_malsburg_2022_exp3"
     published = read_item_set(folder / "exp3_no_compounds.csv").words
     stem = {
-        r: published[published["role"] == r].set_index("text_id")["word"].str[:4]
+        r: published[published["role"] == r].set_index("text_id")["word"].str[:5]
         for r in ("target", "attractor", "critical")
     }
     theirs = {(n, v) for r in ("target", "attractor") for n, v in zip(stem[r], stem["critical"], strict=True)}
     ours = {
-        (n[:4], v[:4])
+        (n[:5], v[:5])
         for r in ("target", "attractor")
         for n, v in zip(roles[r], roles["critical"], strict=True)
     }

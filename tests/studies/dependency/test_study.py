@@ -142,7 +142,7 @@ def test_files_hold_what_is_drawn(sentences, by_hand, tmp_path):
     found = track_dependency(by_hand(), sentences, success=NONE)
     found.save(tmp_path / "o")
     names = {"shares", "cases", "counts", "left_out"}
-    expected = {f"{n}.{kind}" for n in names for kind in ("csv", "json")}
+    expected = {"provenance.json", *(f"{n}.csv" for n in names)}
     assert {p.name for p in (tmp_path / "o").iterdir()} == {*expected, "dependency.pdf", "dependency.png"}
     drawn = np.asarray(found.figure.axes[0].containers[0].lines[0].get_ydata(), float)
     shown = found.shares.query("among == 'words' and by == 'length'")["share"]

@@ -115,14 +115,11 @@ def test_pairs_are_those_of_the_text_asked_for(result):
 def test_all_files_are_written_with_their_origin(result, tmp_path):
     written = result.save(tmp_path / "o")
     assert sorted(p.name for p in written) == sorted(
-        f"{stem}.{end}"
-        for stem, ends in {
-            "decay": ("csv", "json", "pdf", "png"),
-            "models": ("csv", "json"),
-            "words": ("csv", "json"),
-            "pairs": ("csv", "json", "pdf", "png"),
-        }.items()
-        for end in ends
+        [
+            "provenance.json",
+            *(f"{table}.csv" for table in ("decay", "models", "words", "pairs")),
+            *(f"{figure}.{end}" for figure in ("decay", "pairs") for end in ("pdf", "png")),
+        ]
     )
     plotted = pd.read_csv(tmp_path / "o" / "decay.csv")
     pd.testing.assert_frame_equal(plotted, result.decay, check_dtype=False)
