@@ -124,12 +124,19 @@ def test_item_sets_are_read_and_published_ones_need_not_be_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("PSYMEM_DATA", str(tmp_path))
-    sentences = (
-        (REPOSITORY / "stimuli/attraction-core/items.csv").read_text(encoding="utf-8").splitlines()[1:]
-    )
-    items = {line.split(",")[0] for line in sentences}
+    found = []
+    for name in (
+        "agreement-development",
+        "attraction-core",
+        "attraction-number",
+        "attraction-relative-clause",
+    ):
+        path = REPOSITORY / "stimuli" / name / "items.csv"
+        sentences = path.read_text(encoding="utf-8").splitlines()[1:]
+        items = {line.split(",")[0] for line in sentences}
+        found.append(Finding(f"items {name}", "works", f"{len(items)} items, {len(sentences)} sentences"))
     assert list(doctor.check_item_sets()) == [
-        Finding("items attraction-core", "works", f"{len(items)} items, {len(sentences)} sentences"),
+        *found,
         Finding("items lvdm2022-exp3", "absent", "not fetched", "psymem stimuli fetch lvdm2022-exp3"),
     ]
 

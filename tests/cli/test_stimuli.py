@@ -36,17 +36,24 @@ def no_fetched_files(tmp_path, monkeypatch):
 
 
 def test_list_names_bundled_and_published_sets():
-    assert run("list").stdout.splitlines() == [
-        "name             items  design      title                                                        "
+    lines = run("list").stdout.splitlines()
+    assert [line.split(maxsplit=3)[:3] for line in lines] == [
+        ["name", "items", "design"],
+        ["agreement-development", "40", "agreement"],
+        ["attraction-core", "48", "attraction"],
+        ["attraction-number", "32", "agreement"],
+        ["attraction-relative-clause", "32", "agreement"],
+        ["lvdm2022-exp3", "27", "attraction"],
+    ]
+    title = "Attraction items: agreement, semantic and double violations"
+    assert lines[2].split("attraction  ", 1)[1].split("  ", 1)[0] == title
+    assert [line.rsplit("  ", 1)[1].strip() for line in lines] == [
         "on this machine",
-        "attraction-core  48     attraction  Attraction items: agreement, semantic and double violations  "
-        "yes",
-        "lvdm2022-exp3    27     attraction  Attraction items of experiment 3, without compounds          "
+        *["yes"] * 4,
         "no: psymem stimuli fetch lvdm2022-exp3",
     ]
     assert [row["name"] for row in json.loads(run("list", "--json").stdout)] == [
-        "attraction-core",
-        "lvdm2022-exp3",
+        line.split()[0] for line in lines[1:]
     ]
 
 
@@ -65,8 +72,8 @@ def test_show_one_item():
     result = run("show", "attraction-core", "--item", "3")
     assert len(result.stdout.splitlines()) == 9
     assert result.stdout.splitlines()[4] == (
-        "3     D          semantic     semantic     The tree behind the train often arrives in the quiet "
-        "valley."
+        "3     D          semantic     semantic     The noise of the singer rarely speaks in the early "
+        "evening."
     )
     records = json.loads(run("show", "attraction-core", "--item", "3", "--json").stdout)
     assert [r["text_id"] for r in records] == [f"3-{c}" for c in "ABCDEFGH"]

@@ -21,7 +21,7 @@ def test_unknown_measure(stimuli, tmp_path, message):
 
 def test_unknown_item_set(tmp_path, message):
     text = message("-m", "toy", "--stimuli", "atraction-core", "--out", tmp_path / "o")
-    assert text.startswith("There is no item set called 'atraction-core'. Did you mean 'attraction-core'?")
+    assert text.startswith("There is no item set called 'atraction-core'. Did you mean 'attraction-core' or ")
     assert list(tmp_path.iterdir()) == []
 
 

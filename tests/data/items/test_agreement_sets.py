@@ -12,8 +12,18 @@ import pytest
 from psymem.data.items.stimuli import ItemSet, read_item_set
 
 NAMES = ["agreement-development", "attraction-number", "attraction-relative-clause"]
-SIZE = {"agreement-development": (40, 48), "attraction-number": (32, 16), "attraction-relative-clause": (32, 20)}
-IRREGULAR = {"child": "children", "gentleman": "gentlemen", "shelf": "shelves", "thief": "thieves", "woman": "women"}
+SIZE = {
+    "agreement-development": (40, 48),
+    "attraction-number": (32, 16),
+    "attraction-relative-clause": (32, 20),
+}
+IRREGULAR = {
+    "child": "children",
+    "gentleman": "gentlemen",
+    "shelf": "shelves",
+    "thief": "thieves",
+    "woman": "women",
+}
 VERBS = {"is": "are", "was": "were", "has": "have", "does": "do", "goes": "go", "carries": "carry"}
 NUMBERS = ["target_number", "attractor_number", "verb_number"]
 

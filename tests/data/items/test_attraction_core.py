@@ -127,7 +127,9 @@ def test_the_adverb_stands_between_attractor_and_verb(core):
 
 
 def test_items_share_no_noun(roles):
-    nouns = [n for c, r in [("A", "target"), ("A", "attractor"), ("D", "attractor")] for n in column(roles, r, c)]
+    nouns = [
+        n for c, r in [("A", "target"), ("A", "attractor"), ("D", "attractor")] for n in column(roles, r, c)
+    ]
     assert len(set(nouns)) == 3 * 48
 
 

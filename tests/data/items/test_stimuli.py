@@ -270,8 +270,10 @@ def test_unknown_names_offer_near_ones():
     with pytest.raises(UnknownNameError) as caught:
         read_item_set("atraction-core")
     assert str(caught.value) == (
-        "There is no item set called 'atraction-core'. Did you mean 'attraction-core'? "
-        "Known: attraction-core, lvdm2022-exp3. Or give a CSV file."
+        "There is no item set called 'atraction-core'. Did you mean 'attraction-core' or 'attraction-number' or "
+        "'attraction-relative-clause'? "
+        "Known: agreement-development, attraction-core, attraction-number, attraction-relative-clause, "
+        "lvdm2022-exp3. Or give a CSV file."
     )
 
 
