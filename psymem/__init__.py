@@ -11,42 +11,45 @@ from typing import Any
 from psymem._version import __version__
 
 _PUBLIC = {
-    "load_corpus": "psymem.data.corpora.catalogue",
-    "load_stimuli": "psymem.data.items.stimuli",
-    "load_backend": "psymem.backends.load",
-    "score": "psymem.scoring.score",
-    "fit": "psymem.fitting.fit",
-    "compare": "psymem.fitting.comparison",
-    "attraction": "psymem.studies.attraction.study",
-    "reading": "psymem.studies.reading.study",
-    "fixations": "psymem.studies.fixations.study",
+    "load_corpus": "psymem.data.corpora.catalogue:load_corpus",
+    "load_stimuli": "psymem.data.items.stimuli:load_stimuli",
+    "load_backend": "psymem.backends.load:load_backend",
+    "score": "psymem.scoring.score:score",
+    "Reading": "psymem.scoring.reading:Reading",
+    "fit": "psymem.fitting.fit:fit",
+    "compare": "psymem.fitting.comparison:compare",
+    "power": "psymem.fitting.power:power",
+    "attraction": "psymem.studies.attraction.study:attraction",
+    "Tests": "psymem.studies.attraction.significance:Tests",
+    "reading": "psymem.studies.reading.study:reading",
+    "StudySettings": "psymem.studies.reading.settings:StudySettings",
+    "fixations": "psymem.studies.fixations.study:fixations",
+    "FixationSettings": "psymem.studies.fixations.result:FixationSettings",
+    "heads": "psymem.studies.heads:track_relation",
+    "memory": "psymem.studies.memory.study:memory_decay",
+    "suites": "psymem.studies.suites.study:run_suites",
+    "pairs": "psymem.studies.suites.pairs:run_pairs",
+    "run": "psymem.studies.study_file:run",
 }
+"""Public name -> where it stands; loaded on first use, so that ``import psymem`` stays light."""
 
-__all__ = [
-    "__version__",
-    "attraction",
-    "checkpoints",
-    "compare",
-    "fit",
-    "fixations",
-    "load_backend",
-    "load_corpus",
-    "load_stimuli",
-    "reading",
-    "score",
-]
+_MODULES = ("checkpoints", "models", "plotting")
+"""Modules that are public as they are."""
+
+__all__ = ["__version__", *sorted(_PUBLIC), *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public function on first use, so that ``import psymem`` stays light."""
-    if name == "checkpoints":
-        return import_module("psymem.checkpoints")
+    """Load a public name on first use."""
+    if name in _MODULES:
+        return import_module(f"psymem.{name}")
     if name not in _PUBLIC:
         raise AttributeError(f"module 'psymem' has no attribute {name!r}")
-    value = getattr(import_module(_PUBLIC[name]), name)
+    module, attribute = _PUBLIC[name].split(":")
+    value = getattr(import_module(module), attribute)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

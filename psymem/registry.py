@@ -51,22 +51,21 @@ MEASURES = Registry(
     "measure",
     {
         "surprisal": "psymem.measures.surprisal:Surprisal",
-        "relative-attention": "psymem.measures.relative_attention:RelativeAttention",
-        "attention-entropy": "psymem.measures.attention_entropy:AttentionEntropy",
+        "relative-attention": "psymem.measures.attention:RelativeAttention",
+        "attention-entropy": "psymem.measures.attention:AttentionEntropy",
         "entropy": "psymem.measures.entropy:Entropy",
-        "entropy-reduction": "psymem.measures.entropy_reduction:EntropyReduction",
-        "normalised-attention-entropy": "psymem.measures.normalised_attention_entropy"
-        ":NormalisedAttentionEntropy",
-        "attention-entropy-change": "psymem.measures.attention_entropy_change:AttentionEntropyChange",
-        "attention-shift": "psymem.measures.attention_shift:AttentionShift",
-        "attention-transport": "psymem.measures.attention_transport:AttentionTransport",
+        "entropy-reduction": "psymem.measures.entropy:EntropyReduction",
+        "normalised-attention-entropy": "psymem.measures.token_attention:NormalisedAttentionEntropy",
+        "attention-entropy-change": "psymem.measures.token_attention:AttentionEntropyChange",
+        "attention-shift": "psymem.measures.token_attention:AttentionShift",
+        "attention-transport": "psymem.measures.token_attention:AttentionTransport",
         "surprisal-uncorrected": "psymem.measures.surprisal:UncorrectedSurprisal",
-        "n-tokens": "psymem.measures.n_tokens:NTokens",
-        "context-length": "psymem.measures.context_length:ContextLength",
+        "n-tokens": "psymem.measures.tokens:NTokens",
+        "context-length": "psymem.measures.tokens:ContextLength",
         "model-fixations": "psymem.measures.model_fixations:ModelFixations",
         "layers-active": "psymem.measures.model_fixations:LayersActive",
         "memory-response": "psymem.measures.memory_response:MemoryResponse",
-        "memory-half-life": "psymem.measures.memory_half_life:MemoryHalfLife",
+        "memory-half-life": "psymem.measures.memory_response:MemoryHalfLife",
         "memory-response-linearised": "psymem.measures.memory_response_linearised:LinearisedMemoryResponse",
     },
 )
@@ -95,6 +94,15 @@ ENGINES = Registry(
         "statsmodels": "psymem.fitting.engines.statsmodels:fit_statsmodels",
         "lme4": "psymem.fitting.engines.lme4:fit_lme4",
         "mixedlm": "psymem.fitting.engines.mixedlm:fit_mixedlm",
+    },
+)
+
+STUDY_KINDS = Registry(
+    "kind of study",
+    {
+        "factorial": "psymem.studies.attraction.from_file:FACTORIAL",
+        "reading": "psymem.studies.reading.from_file:READING",
+        "fixations": "psymem.studies.fixations.from_file:FIXATIONS",
     },
 )
 

@@ -208,18 +208,24 @@ def test_python_m_psymem_prints_the_version():
 
 
 # exports ---------------------------------------------------------------------------------------------------
-def test_exports_equal_what_can_be_imported():
-    assert set(psymem.__all__) == {*psymem._PUBLIC, "checkpoints", "__version__"}
-    assert set(psymem.__all__) <= set(dir(psymem))
+def test_dir_shows_what_is_public_and_nothing_else():
+    assert set(psymem.__all__) == {*psymem._PUBLIC, *psymem._MODULES, "__version__"}
+    assert dir(psymem) == sorted(psymem.__all__)
 
 
 @pytest.mark.parametrize("name", sorted(psymem._PUBLIC))
 def test_each_public_name_loads(name):
-    assert find_spec(psymem._PUBLIC[name]) is not None, f"psymem.{name} points at {psymem._PUBLIC[name]}"
+    module, attribute = psymem._PUBLIC[name].split(":")
+    assert find_spec(module) is not None, f"psymem.{name} points at {module}"
     value = getattr(psymem, name)
     assert callable(value)
-    assert value is getattr(import_module(psymem._PUBLIC[name]), name)
+    assert value is getattr(import_module(module), attribute)
     assert value.__doc__
+
+
+@pytest.mark.parametrize("name", psymem._MODULES)
+def test_each_public_module_loads(name):
+    assert getattr(psymem, name) is import_module(f"psymem.{name}")
 
 
 def test_unknown_attribute_is_named():

@@ -18,6 +18,7 @@ COMMANDS: tuple[str, ...] = (
     "score",
     "studies.reading",
     "studies.fixations",
+    "studies.run",
     "studies.heads",
     "studies.memory",
     "studies.suite",

@@ -44,7 +44,7 @@ def register(app: typer.Typer) -> None:
         permutations: int = typer.Option(
             10_000, "--permutations", help="Sign flips of the permutation test."
         ),
-        seed: int = typer.Option(0, "--seed", min=0, help="Seed of folds and permutations."),
+        seed: int = typer.Option(1, "--seed", min=0, help="Seed of folds and permutations."),
         jobs: int = typer.Option(
             1, "--jobs", "-j", help="Processes; -1 for all cores. Does not change the result."
         ),

@@ -50,7 +50,7 @@ def register(app: typer.Typer) -> None:
             help="File for the coefficients: .csv (with a .json beside it), .tex, .html, or .R (the script that refits).",
         ),
         seed: int = typer.Option(
-            0, "--seed", help="Recorded with the results; fitting draws no random numbers."
+            1, "--seed", help="Recorded with the results; fitting draws no random numbers."
         ),
         as_json: bool = typer.Option(False, "--json", help="Print everything as JSON."),
         quiet: bool = typer.Option(False, "--quiet", "-q", help="No messages; with --out no summary either."),

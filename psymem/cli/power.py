@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
         simulations: int = typer.Option(
             1000, "--simulations", "-n", help="Experiments to simulate per design."
         ),
-        alpha: float = typer.Option(0.05, "--significance", "--alpha", help="Level of significance."),
+        alpha: float = typer.Option(0.05, "--significance", help="Level of significance."),
         interval: str = typer.Option("clopper-pearson", "--interval", help="clopper-pearson or wilson."),
         where: str | None = typer.Option(None, "--where", help="Rows to use: \"violation == 'double'\"."),
         levels: list[str] = typer.Option([], "--levels", help="Order of categories: attraction=none,double."),
@@ -39,7 +39,7 @@ def register(app: typer.Typer) -> None:
         ),
         family: str = typer.Option("gaussian", "--family", help="gaussian or binomial."),
         engine: str = typer.Option("profiled", "--engine", help="profiled, lme4 or mixedlm."),
-        seed: int = typer.Option(0, "--seed", min=0, help="Seed of the simulations."),
+        seed: int = typer.Option(1, "--seed", min=0, help="Seed of the simulations."),
         jobs: int = typer.Option(
             -1, "--jobs", "-j", help="Processes; -1 for all cores. Does not change the result."
         ),

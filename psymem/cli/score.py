@@ -10,16 +10,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from psymem.cli.reading_options import (
-    DEVICE,
-    DTYPE,
-    LOWER_CASE,
-    NO_BOS,
-    SPACED_PUNCTUATION,
-    print_notes,
-    reading_settings,
-)
+from psymem.cli.options import expanded, made_of, print_notes
 from psymem.errors import PsymemError
+from psymem.scoring.reading import Reading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +22,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command("score")(score)
+    app.command("score")(expanded(score))
 
 
 def score(
@@ -52,25 +45,11 @@ def score(
         help="Measure; may be given several times. See psymem models show. Default: surprisal, and for models that "
         "read words in pieces surprisal-uncorrected, n-tokens and context-length.",
     ),
-    heads: str = typer.Option(
-        "", help="Attention heads as LAYER:HEAD,..., counted from 0; the mean of all heads otherwise."
-    ),
-    query: str = typer.Option(
-        "", help="Attention of a word in pieces: that of its first (the default) or last, or the mean."
-    ),
-    no_bos: bool = NO_BOS,
-    lower_case: bool = LOWER_CASE,
-    context: str = typer.Option(
-        "",
-        help="What is read in one go: text (the default of pretrained models) or sentence (that of psymem's own).",
-    ),
-    spaced_punctuation: bool = SPACED_PUNCTUATION,
-    device: str = DEVICE,
-    dtype: str = DTYPE,
+    reading: Reading = made_of(Reading),
     out: Path | None = typer.Option(
         None, "--out", "-o", help="CSV file to write; standard output otherwise."
     ),
-    seed: int = typer.Option(0, help="Recorded with the results; scoring draws no random numbers."),
+    seed: int = typer.Option(1, help="Recorded with the results; scoring draws no random numbers."),
     as_json: bool = typer.Option(False, "--json", help="Print rows as JSON, one per line."),
     words_at_once: int | None = typer.Option(
         None,
@@ -98,9 +77,12 @@ def score(
 
     workers = Workers(jobs, dask)
     words = _words(text, stimuli, table, word_column, text_column)
-    settings = reading_settings(no_bos, spaced_punctuation, context=context, device=device, dtype=dtype)
-    chosen = with_heads(measure, heads, query) if measure or heads or query else None
-    run = Run(words, model, chosen, lower_case=lower_case, **settings)
+    chosen = (
+        with_heads(measure, reading.heads, reading.query)
+        if measure or reading.heads or reading.query
+        else None
+    )
+    run = Run(words, model, chosen, lower_case=reading.lower_case, **reading.settings)
     with progress_bar(quiet or out is None, "sentences") as progress:
         if out is None:
             _print(compute_parts(run, workers=workers, words_at_once=words_at_once), as_json)

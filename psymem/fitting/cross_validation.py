@@ -64,7 +64,7 @@ def cross_validate(
     *,
     folds: int = 10,
     permutations: int = 10_000,
-    seed: int = 0,
+    seed: int = 1,
     n_jobs: int = 1,
     correction: str = "holm",
     progress: Callable[[int], None] | None = None,

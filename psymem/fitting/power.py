@@ -74,7 +74,7 @@ def power(
     simulations: int = 1000,
     alpha: float = 0.05,
     interval: str = "clopper-pearson",
-    seed: int = 0,
+    seed: int = 1,
     n_jobs: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> Power:

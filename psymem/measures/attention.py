@@ -1,17 +1,21 @@
-"""Attention between words, read from a Trace: which row, which heads, summed over a word's pieces."""
+"""Attention between words, read from a Trace, and what is measured on it: relative attention and its entropy.
+
+Which row, which heads; weights are summed over a word's pieces.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
+import pandas as pd
 
 from psymem.alignment import sum_over_words
 from psymem.errors import MeasureError
+from psymem.measures.columns import Column
 from psymem.trace import Trace, no_such_head
+from psymem.units import nats_to_bits
 
 QUERY_ROWS = ("first", "last", "mean")
 
@@ -28,6 +32,10 @@ class AttentionReading:
         Row of a word in several pieces: "first" (Timkey & Linzen, 2023), "last", or "mean" over its pieces.
     """
 
+    name: ClassVar[str]
+    requires: ClassVar[frozenset[str]] = frozenset({"attention"})
+    roles: ClassVar[tuple[str, ...]] = ()
+    facts: ClassVar[tuple[Column, ...]]
     heads: tuple[tuple[int, int], ...] = ()
     query: Literal["first", "last", "mean"] = "first"
 
@@ -44,9 +52,9 @@ class AttentionReading:
         )
 
     @property
-    def suffixes(self) -> tuple[str, ...]:
-        """What each head adds to a column's name: "" for the mean over heads, else "_L4H3"."""
-        return head_suffixes(self.heads)
+    def columns(self) -> tuple[str, ...]:
+        """The column, or one for each head asked for."""
+        return self.facts[0].of_heads(self.heads)
 
     def between_words(self, trace: Trace, n_words: int) -> np.ndarray:
         """Return (heads, n_words, n_words): weight at query word i on word j, summed over the pieces of j.
@@ -76,25 +84,75 @@ class AttentionReading:
         return rows
 
 
-def head_suffixes(heads: tuple[tuple[int, int], ...]) -> tuple[str, ...]:
-    """What each (layer, head) adds to a column's name: "_L4H3"; ("",) where none was chosen."""
-    return tuple(f"_L{layer}H{head}" for layer, head in heads) or ("",)
+@dataclass(frozen=True)
+class RelativeAttention(AttentionReading):
+    """``w_target / (w_target + w_attractor)`` at every word after both nouns (Timkey & Linzen, 2023).
+
+    0.5 means that both are retrieved alike; the paper reads it at the verb. It is NaN before both nouns have
+    been read, where a text has no target or no attractor, and where one word has both roles.
+    """
+
+    name: ClassVar[str] = "relative-attention"
+    roles: ClassVar[tuple[str, ...]] = ("target", "attractor")
+    facts: ClassVar[tuple[Column, ...]] = (
+        Column(
+            "relative_attention",
+            "relative attention",
+            "more of the retrieval goes to the subject, less to the attractor",
+            in_words="relative attention to the subject (weight of the subject over the sum of the weights of subject and "
+            "attractor)",
+            attraction="less attention to the subject",
+        ),
+    )
+
+    def __call__(self, trace: Trace, words: pd.DataFrame) -> dict[str, np.ndarray]:
+        """Return (n_words,) proportions for each head."""
+        values = np.full((len(self.columns), len(words)), np.nan)
+        target, attractor = (words_with_role(words, role) for role in self.roles)
+        if target.any() and attractor.any() and not (target & attractor).any():
+            after = np.arange(len(words)) > np.flatnonzero(target | attractor).max()
+            weights = self.between_words(trace, len(words))
+            to_target = weights[:, after][..., target].sum(-1)
+            both = to_target + weights[:, after][..., attractor].sum(-1)
+            values[:, after] = np.divide(to_target, both, out=np.full_like(both, np.nan), where=both > 0)
+        return dict(zip(self.columns, values, strict=True))
 
 
-def split_column(column: str) -> tuple[str, str]:
-    """Return a column's name without its head, and the head as users type it ("4:3"), "" if it has none."""
-    found = re.search(r"_L(\d+)H(\d+)(?=_bits$|$)", column)
-    if found is None:
-        return column, ""
-    return column[: found.start()] + column[found.end() :], f"{found.group(1)}:{found.group(2)}"
+def words_with_role(words: pd.DataFrame, role: str) -> np.ndarray:
+    """(n_words,) bool: words that have `role`; all False if the table has no roles."""
+    if "role" not in words.columns:
+        return np.zeros(len(words), dtype=bool)
+    return np.array([role in str(cell).split() for cell in words["role"]], dtype=bool)
 
 
-def by_head(columns: Sequence[str]) -> dict[str, list[str]]:
-    """Group columns by their head ("4:3"); those without one come first, under ""."""
-    groups: dict[str, list[str]] = {}
-    for column in sorted(columns, key=lambda c: split_column(c)[1] != ""):
-        groups.setdefault(split_column(column)[1], []).append(column)
-    return groups
+@dataclass(frozen=True)
+class AttentionEntropy(AttentionReading):
+    """Entropy in bits of a word's attention over the words before it.
+
+    See Ryu & Lewis (2021) and Timkey & Linzen (2023). Weight on the word itself, or on a
+    beginning-of-sentence token, is left out and the rest scaled to sum to 1. The first word has nothing
+    before it: NaN. The second has one choice: 0.
+    """
+
+    name: ClassVar[str] = "attention-entropy"
+    facts: ClassVar[tuple[Column, ...]] = (
+        Column(
+            "attention_entropy_bits",
+            "attention entropy (bits)",
+            "retrieval spreads over more words",
+            "bits",
+            in_words="the entropy of attention over the previous words (bits)",
+        ),
+    )
+
+    def __call__(self, trace: Trace, words: pd.DataFrame) -> dict[str, np.ndarray]:
+        """Return (n_words,) bits for each head."""
+        weights = np.tril(self.between_words(trace, len(words)), -1)  # words before i only
+        total = weights.sum(-1, keepdims=True)
+        share = np.divide(weights, total, out=np.full_like(weights, np.nan), where=total > 0)
+        logs = np.log(share, out=np.zeros_like(share), where=share > 0)
+        values = nats_to_bits(-(share * logs).sum(-1)) + 0.0
+        return dict(zip(self.columns, values, strict=True))
 
 
 def _mean_head(trace: Trace) -> np.ndarray:

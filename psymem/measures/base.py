@@ -16,6 +16,7 @@ import pandas as pd
 
 from psymem import checkpoints
 from psymem.errors import MeasureError
+from psymem.measures.columns import Column
 from psymem.registry import MEASURES
 from psymem.trace import Trace
 
@@ -37,6 +38,8 @@ class Measure(Protocol):
         What the model's Trace has to contain ("logprob", "attention", "entropy", ...).
     roles
         Roles that words of the table must have for the measure to be defined anywhere.
+    facts
+        What is to be said about every column that it may write (`psymem.measures.columns.Column`).
     columns
         Names of the resulting columns, the unit in the name; may depend on settings.
     """
@@ -44,6 +47,7 @@ class Measure(Protocol):
     name: ClassVar[str]
     requires: ClassVar[frozenset[str]]
     roles: ClassVar[tuple[str, ...]]
+    facts: ClassVar[tuple[Column, ...]]
 
     @property
     def columns(self) -> tuple[str, ...]:

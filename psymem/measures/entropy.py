@@ -1,4 +1,4 @@
-"""Entropy of what was expected when a word came."""
+"""Entropy of what was expected when a word came, and how much the word lowers it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
+from psymem.measures.columns import Column
 from psymem.trace import Trace
 from psymem.units import nats_to_bits
 
@@ -25,12 +26,58 @@ class Entropy:
     name: ClassVar[str] = "entropy"
     requires: ClassVar[frozenset[str]] = frozenset({"entropy"})
     roles: ClassVar[tuple[str, ...]] = ()
+    facts: ClassVar[tuple[Column, ...]] = (
+        Column("entropy_bits", "entropy (bits)", "less was known about the word before it came", "bits"),
+    )
     columns: ClassVar[tuple[str, ...]] = ("entropy_bits",)
 
     def __call__(self, trace: Trace, words: pd.DataFrame) -> dict[str, np.ndarray]:
         """Return (n_words,) bits."""
         before, _ = entropy_around(trace, len(words))
         return {self.columns[0]: nats_to_bits(before)}
+
+
+@dataclass(frozen=True)
+class EntropyReduction:
+    """``max(0, H_i - H_(i+1))`` in bits, the drop in entropy that word i brings about.
+
+    H_i is the entropy of the next-token distribution before word i (the measure "entropy" at word i),
+    H_(i+1) the one after its last token; both depend on words up to i only. Hale (2003, 2006) defines the
+    reduction over whole derivations and takes rises as 0; here the distribution is that of one step, as the
+    shortest lookahead of Frank (2013). NaN where either entropy is not defined.
+
+    Parameters
+    ----------
+    signed
+        Whether to keep the sign: ``H_i - H_(i+1)``, negative where uncertainty rises.
+    """
+
+    name: ClassVar[str] = "entropy-reduction"
+    requires: ClassVar[frozenset[str]] = frozenset({"entropy"})
+    roles: ClassVar[tuple[str, ...]] = ()
+    facts: ClassVar[tuple[Column, ...]] = (
+        Column(
+            "entropy_reduction_bits", "entropy reduction (bits)", "the word removed more uncertainty", "bits"
+        ),
+        Column(
+            "entropy_reduction_signed_bits",
+            "entropy reduction, signed (bits)",
+            "the word removed more uncertainty; negative where it added some",
+            "bits",
+        ),
+    )
+    signed: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """One column, in bits."""
+        return (self.facts[self.signed].name,)
+
+    def __call__(self, trace: Trace, words: pd.DataFrame) -> dict[str, np.ndarray]:
+        """Return (n_words,) bits."""
+        before, after = entropy_around(trace, len(words))
+        drop = nats_to_bits(before - after)
+        return {self.columns[0]: drop if self.signed else np.maximum(drop, 0.0)}  # keeps NaN
 
 
 def entropy_around(trace: Trace, n_words: int) -> tuple[np.ndarray, np.ndarray]:

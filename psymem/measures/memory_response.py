@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from psymem.errors import MeasureError
+from psymem.measures.columns import Column
 from psymem.trace import Trace
 from psymem.units import nats_to_bits
 
@@ -51,19 +52,45 @@ class MemoryResponse:
     name: ClassVar[str] = "memory-response"
     requires: ClassVar[frozenset[str]] = frozenset({RETAIN, WRITE})
     roles: ClassVar[tuple[str, ...]] = ()
-    columns: ClassVar[tuple[str, ...]] = (
-        "memory_span_words",
-        "memory_entropy_bits",
-        "retention_proportion",
-        "overwrite_proportion",
-        "encoding_strength",
+    facts: ClassVar[tuple[Column, ...]] = (
+        Column("memory_span_words", "memory span (words)", "what is remembered lies further back", "words"),
+        Column("memory_entropy_bits", "memory entropy (bits)", "memory spreads over more words", "bits"),
+        Column("retention_proportion", "retention", "more is left of earlier words"),
+        Column(
+            "overwrite_proportion", "overwriting", "the word took away more of what was left of earlier ones"
+        ),
+        Column("encoding_strength", "encoding strength", "the word wrote more into the cells"),
     )
+    columns: ClassVar[tuple[str, ...]] = tuple(column.name for column in facts)
 
     def __call__(self, trace: Trace, words: pd.DataFrame) -> dict[str, np.ndarray]:
         """Return (n_words,) values for each column."""
         lengths = response_lengths(trace, len(words))
         values = (memory_span, memory_entropy_bits, mean_retention, overwriting, encoding_strength)
         return {column: value(lengths) for column, value in zip(self.columns, values, strict=True)}
+
+
+@dataclass(frozen=True)
+class MemoryHalfLife:
+    """Number of words after which less than half of what a word wrote is left (see `MemoryResponse`).
+
+    The smallest n with ``m[k + n, k] / m[k, k] < 0.5``. It depends on the words that follow, so it says what
+    became of a word and is no predictor of how the word was read: `causal` is False. NaN where half or more is
+    still there when the text ends, and for a word that wrote nothing.
+    """
+
+    name: ClassVar[str] = "memory-half-life"
+    requires: ClassVar[frozenset[str]] = frozenset({RETAIN, WRITE})
+    roles: ClassVar[tuple[str, ...]] = ()
+    facts: ClassVar[tuple[Column, ...]] = (
+        Column("half_life_words", "half-life (words)", "what the word wrote stays longer", "words"),
+    )
+    columns: ClassVar[tuple[str, ...]] = tuple(column.name for column in facts)
+    causal: ClassVar[bool] = False
+
+    def __call__(self, trace: Trace, words: pd.DataFrame) -> dict[str, np.ndarray]:
+        """Return (n_words,) words."""
+        return {self.columns[0]: half_lives(response_lengths(trace, len(words)))}
 
 
 def memory_response(retain: np.ndarray, write: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from psymem.errors import MeasureError
+from psymem.measures.columns import Column
 from psymem.measures.memory_response import (
     encoding_strength,
     mean_retention,
@@ -40,12 +41,27 @@ class LinearisedMemoryResponse:
     name: ClassVar[str] = "memory-response-linearised"
     requires: ClassVar[frozenset[str]] = frozenset({SLOPE, DRIVE, RECURRENCE})
     roles: ClassVar[tuple[str, ...]] = ()
-    columns: ClassVar[tuple[str, ...]] = (
-        "memory_span_linearised_words",
-        "memory_entropy_linearised_bits",
-        "retention_linearised_ratio",
-        "encoding_strength_linearised",
+    facts: ClassVar[tuple[Column, ...]] = (
+        Column(
+            "memory_span_linearised_words",
+            "memory span, linearised (words)",
+            "what is remembered lies further back",
+            "words",
+        ),
+        Column(
+            "memory_entropy_linearised_bits",
+            "memory entropy, linearised (bits)",
+            "memory spreads over more words",
+            "bits",
+        ),
+        Column("retention_linearised_ratio", "retention, linearised", "more is left of earlier words"),
+        Column(
+            "encoding_strength_linearised",
+            "encoding strength, linearised",
+            "the word wrote more into the state",
+        ),
     )
+    columns: ClassVar[tuple[str, ...]] = tuple(column.name for column in facts)
 
     @property
     def needs(self) -> frozenset[str]:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from psymem.errors import MeasureError
+from psymem.measures.columns import Column
 from psymem.trace import Trace
 
 FIXATIONS, LAYERS, LEVEL = "fixations", "layer_fixations", "duration_level"
@@ -38,13 +39,18 @@ class ModelFixations:
     name: ClassVar[str] = "model-fixations"
     requires: ClassVar[frozenset[str]] = frozenset({FIXATIONS, LEVEL, "update_norm"})
     roles: ClassVar[tuple[str, ...]] = ()
-    columns: ClassVar[tuple[str, ...]] = (
-        "n_active",
-        "n_active_hard",
-        "fix_level",
-        "update_norm",
-        "update_frac",
+    facts: ClassVar[tuple[Column, ...]] = (
+        Column("n_active", "components active", "the model fixates the word longer"),
+        Column("n_active_hard", "components active, each as a whole", "the model fixates the word longer"),
+        Column("fix_level", "predicted duration (levels)", "the model fixates the word longer", "levels"),
+        Column("update_norm", "size of the update", "the word changes the state more"),
+        Column(
+            "update_frac",
+            "share of the update beyond the first component",
+            "more of the change lies outside the first component",
+        ),
     )
+    columns: ClassVar[tuple[str, ...]] = tuple(column.name for column in facts)
 
     @property
     def needs(self) -> frozenset[str]:
@@ -75,7 +81,10 @@ class LayersActive:
     name: ClassVar[str] = "layers-active"
     requires: ClassVar[frozenset[str]] = frozenset({LAYERS})
     roles: ClassVar[tuple[str, ...]] = ()
-    columns: ClassVar[tuple[str, ...]] = ("layers_active",)
+    facts: ClassVar[tuple[Column, ...]] = (
+        Column("layers_active", "layers active", "the model fixates the word longer", "layers"),
+    )
+    columns: ClassVar[tuple[str, ...]] = tuple(column.name for column in facts)
 
     def __call__(self, trace: Trace, words: pd.DataFrame) -> dict[str, np.ndarray]:
         """Return (n_words,) numbers of layers."""

@@ -9,8 +9,20 @@ import numpy as np
 import pandas as pd
 
 from psymem.alignment import sum_over_words
+from psymem.measures.columns import Column
 from psymem.trace import Trace
 from psymem.units import nats_to_bits
+
+SURPRISAL = Column(
+    "surprisal_bits", "surprisal (bits)", "the word was expected less", "bits", attraction="lower surprisal"
+)
+UNCORRECTED = Column(
+    "surprisal_uncorrected_bits",
+    "surprisal, uncorrected (bits)",
+    "the word was expected less",
+    "bits",
+    attraction="lower surprisal",
+)
 
 
 @dataclass(frozen=True)
@@ -35,12 +47,13 @@ class Surprisal:
     name: ClassVar[str] = "surprisal"
     requires: ClassVar[frozenset[str]] = frozenset({"logprob"})
     roles: ClassVar[tuple[str, ...]] = ()
+    facts: ClassVar[tuple[Column, ...]] = (SURPRISAL, UNCORRECTED)
     corrected: bool = True
 
     @property
     def columns(self) -> tuple[str, ...]:
         """One column, in bits."""
-        return ("surprisal_bits",) if self.corrected else ("surprisal_uncorrected_bits",)
+        return (SURPRISAL.name if self.corrected else UNCORRECTED.name,)
 
     def __call__(self, trace: Trace, words: pd.DataFrame) -> dict[str, np.ndarray]:
         """Return (n_words,) bits."""
@@ -59,7 +72,8 @@ class UncorrectedSurprisal:
     name: ClassVar[str] = "surprisal-uncorrected"
     requires: ClassVar[frozenset[str]] = frozenset({"logprob"})
     roles: ClassVar[tuple[str, ...]] = ()
-    columns: ClassVar[tuple[str, ...]] = ("surprisal_uncorrected_bits",)
+    facts: ClassVar[tuple[Column, ...]] = (UNCORRECTED,)
+    columns: ClassVar[tuple[str, ...]] = (UNCORRECTED.name,)
 
     def __call__(self, trace: Trace, words: pd.DataFrame) -> dict[str, np.ndarray]:
         """Return (n_words,) bits."""

@@ -7,22 +7,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from psymem.measures.attention import split_column
+from psymem.measures.columns import describe, split_column
 
 COLUMN_WIDTH = 3.35
 """Inches; one column of a two-column page."""
 FULL_WIDTH = 6.9
 """Inches; the whole width of a two-column page."""
 
-MEASURE_LABELS = {
-    "surprisal_bits": "surprisal (bits)",
-    "relative_attention": "relative attention",
-    "attention_entropy_bits": "attention entropy (bits)",
+HUMAN_LABELS = {
     "percent_judged_implausible": "judged implausible (%)",
     "percent_rejected": "rejected (judgement 1, %)",
     "mean_rt_ms": "response time (ms)",
 }
-"""Measure column -> what an axis says."""
+"""Column of people's responses -> what an axis says; measures say it themselves."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,9 @@ def looks(series: Sequence[str]) -> dict[str, Look]:
 def label(measure: str) -> str:
     """Axis label of a measure column, with its unit; a chosen head has a line of its own."""
     column, head = split_column(measure)
-    return MEASURE_LABELS.get(column, column.replace("_", " ")) + (f"\nhead {head}" if head else "")
+    known = describe(column)
+    name = known.label if known else HUMAN_LABELS.get(column, column.replace("_", " "))
+    return name + (f"\nhead {head}" if head else "")
 
 
 @contextmanager

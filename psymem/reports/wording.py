@@ -6,44 +6,29 @@ import re
 
 import pandas as pd
 
-from psymem.measures.attention import split_column
-
-MEASURE_WORDS = {
-    "surprisal_bits": "surprisal (bits)",
-    "relative_attention": "relative attention to the subject (weight of the subject over the sum of the "
-    "weights of "
-    "subject and attractor)",
-    "attention_entropy_bits": "the entropy of attention over the previous words (bits)",
-}
-SHORT_NAMES = {
-    "entropy_bits": "Entropy (bits)",
-    "entropy_reduction_bits": "Entropy reduction (bits)",
-    "surprisal_uncorrected_bits": "Surprisal, uncorrected (bits)",
-    "normalised_attention_entropy": "Normalised attention entropy",
-    "attention_entropy_change": "Attention entropy change",
-    "attention_shift": "Attention shift",
-    "attention_transport": "Attention transport",
-    "surprisal_bits": "Surprisal (bits)",
-    "relative_attention": "Relative attention",
-    "attention_entropy_bits": "Attention entropy (bits)",
-}
+from psymem.measures.columns import describe, split_column
 
 
 def short_name(measure: str) -> str:
     """Name of a measure column in a table head; of a chosen head: "Relative attention, head 4:3"."""
     column, head = split_column(measure)
-    return SHORT_NAMES.get(column, column) + (f", head {head}" if head else "")
+    known = describe(column)
+    name = known.label[0].upper() + known.label[1:] if known else column
+    return name + (f", head {head}" if head else "")
 
 
 def measure_in_words(measure: str) -> str:
     """Describe a measure column in a sentence."""
     column, head = split_column(measure)
-    return MEASURE_WORDS.get(column, column) + (f" of layer {head.replace(':', ', head ')}" if head else "")
+    known = describe(column)
+    name = (known.in_words or known.label) if known else column
+    return name + (f" of layer {head.replace(':', ', head ')}" if head else "")
 
 
 def unit(measure: str) -> str:
     """Return the unit of a measure column with a blank before it, "" if it has none."""
-    return " bits" if measure.endswith("_bits") else ""
+    known = describe(measure)
+    return f" {known.unit}" if known and known.unit else ""
 
 
 def in_words(response: str) -> str:

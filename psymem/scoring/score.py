@@ -19,7 +19,8 @@ import pandas as pd
 from psymem.backends.base import Backend
 from psymem.backends.load import load_backends
 from psymem.errors import DataError, ModelError, PsymemWarning
-from psymem.measures.base import Measure, require_provided, require_roles, resolve
+from psymem.measures.base import Measure, require_provided, require_roles, resolve, with_heads
+from psymem.scoring.reading import Reading
 from psymem.sentences import sentence_numbers
 from psymem.tables import WORDS, check
 from psymem.trace import Trace
@@ -41,6 +42,7 @@ def score(
     models: Models = "cbr-rnn",
     measures: Measures | None = None,
     *,
+    reading: Reading = Reading(),
     lower_case: bool = False,
     progress: ScoreProgress | None = None,
 ) -> pd.DataFrame:
@@ -58,8 +60,10 @@ def score(
         Measure names, or measures with settings such as ``RelativeAttention(query="last")``. By default surprisal
         and, if one of the models reads words in pieces, surprisal without the correction for word boundaries,
         the number of pieces and that of pieces before the word.
+    reading
+        How models read: beginning of sentence, context, attention heads, device and the rest.
     lower_case
-        Whether models read the words in lower case; the rows keep them as they are.
+        Whether models read the words in lower case, as ``reading=Reading(lower_case=True)``.
     progress
         Called as sentences are finished.
 
@@ -88,7 +92,11 @@ def score(
     >>> list(frame.columns)
     ['text_id', 'sentence_id', 'word_id', 'word', 'model', 'oov', 'surprisal_bits']
     """
-    run = Run(texts, models, measures, lower_case=lower_case)
+    if reading.heads or reading.query:
+        named = ("surprisal",) if measures is None else measures
+        measures = with_heads(resolve(named), reading.heads, reading.query)
+    lower = lower_case or reading.lower_case
+    run = Run(texts, models, measures, lower_case=lower, **reading.settings)
     frame = pd.concat(list(run.chunks(progress=progress)), ignore_index=True)
     for note in run.notes():
         warnings.warn(note, PsymemWarning, stacklevel=2)

@@ -25,8 +25,16 @@ from psymem.train.loop.evaluation import held_out_surprisal, supertag_accuracy
 from psymem.train.loop.loop import train_to_best, whole_fingerprint
 from psymem.train.loop.progress import Progress
 from psymem.train.loop.settings import LoopSettings, Position
+from psymem.train.start import Start
 from psymem.train.tasks.cbr_rnn import CueBasedRNNTask, ObjectiveSettings, card_of
-from psymem.train.text.corpus import EncodedText, choose_tags, encode_files, encode_tagged, read_tagged
+from psymem.train.text.corpus import (
+    EncodedText,
+    choose_tags,
+    encode_emphasised,
+    encode_files,
+    encode_tagged,
+    read_tagged,
+)
 from psymem.train.text.encoded_text import CORPUS, read_encoded, stored_facts, write_encoded
 from psymem.train.text.files import text_files
 from psymem.train.text.vocabulary import VocabularyRule, choose_vocabulary
@@ -35,6 +43,9 @@ MODEL = "model"
 """Folder of a finished run's checkpoint directory, inside that of the run."""
 
 TAGGED_HELD_OUT = 0.1
+
+PATHS = ("text", "tagged", "emphasised", "again", "held_out")
+"""Fields of DataSettings that hold files."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +58,9 @@ class DataSettings:
         Files or folders (see :mod:`psymem.train.text.files`).
     tagged
         Files of ``word TAB supertag`` lines; a tenth of their sentences is held out.
+    emphasised
+        Files of ``word TAB mark`` lines, the mark empty for most words; words with one count more in training. They
+        choose no vocabulary and serve no validation.
     again
         Files or folders that each pass reads once more for every time they are named, such as the small modern part
         of a text that is mostly old. They choose no vocabulary and serve no validation.
@@ -64,6 +78,7 @@ class DataSettings:
 
     text: tuple[Path, ...]
     tagged: tuple[Path, ...] = ()
+    emphasised: tuple[Path, ...] = ()
     again: tuple[Path, ...] = ()
     held_out: tuple[Path, ...] = ()
     held_out_share: float = 0.01
@@ -73,11 +88,12 @@ class DataSettings:
 
     def __post_init__(self) -> None:
         """Refuse a length that leaves no word to predict, and text read again that validation may draw from."""
-        if self.again and not self.held_out:
-            raise TrainingError(
-                "--again needs --held-out: without it validation draws sentences from --text, and they would be "
-                "trained on through --again."
-            )
+        for option, files in (("--again", self.again), ("--emphasised", self.emphasised)):
+            if files and not self.held_out:
+                raise TrainingError(
+                    f"{option} needs --held-out: without it validation draws sentences from --text, and they would be "
+                    f"trained on through {option}."
+                )
         if self.longest < 2:
             raise TrainingError(
                 f"--longest has to be at least 2 (a word after the sentence start), not {self.longest}."
@@ -90,6 +106,7 @@ def train_cbr_rnn(
     loop: LoopSettings,
     out: Path,
     *,
+    start_from: str = "",
     threads: int = 0,
     quiet: bool = False,
 ) -> Path:
@@ -101,6 +118,9 @@ def train_cbr_rnn(
         What to train on, for what, and how.
     out
         Folder of the run.
+    start_from
+        Bundled model or folder of a CBR-RNN whose weights and vocabulary this run begins with; empty for random
+        weights and a vocabulary chosen from the text.
     threads
         Processor threads; 0 leaves it to torch.
     quiet
@@ -109,7 +129,8 @@ def train_cbr_rnn(
     Raises
     ------
     TrainingError
-        If the text is empty, `out` holds another run, or the loss stops being finite.
+        If the text is empty, `out` holds another run, `start_from` is a network of another kind or size, or the loss
+        stops being finite.
     """
     if objective.alpha and not data.tagged:
         raise TrainingError(
@@ -119,16 +140,26 @@ def train_cbr_rnn(
         torch.set_num_threads(threads)
     out, began = Path(out), time.time()
     fingerprint = {"data": plain_settings(data), "objective": asdict(objective)}
+    start = Start(start_from) if start_from else None
+    if start is not None:
+        fingerprint["started_from"] = start.facts()
     if finished_earlier(out, fingerprint, loop, quiet):
         return out / MODEL
-    tokenizer, texts, tags = prepare(data, out, loop.seed)
-    in_training = {n: t for n, t in texts.items() if n in ("plain", "tagged")}
+    if start is None:
+        tokenizer, texts, tags = prepare(data, out, loop.seed)
+    else:
+        tokenizer, texts, tags = prepare(data, out, loop.seed, choose=start.vocabulary, kind=start.kind)
+    in_training = {n: t for n, t in texts.items() if n in ("plain", "tagged", "emphasised")}
     in_training["validation"] = sample(texts["validation"], data.held_out_tokens)
     task = CueBasedRNNTask(objective, tokenizer.get_vocab_size(), len(tags), in_training, loop.seed)
+    if start is not None:
+        start.fill(task.model)
     at = train_to_best(task, loop, out, fingerprint, quiet=quiet)
 
     def export() -> None:
         facts = facts_of(data, texts, at, loop, began)
+        if start is not None:
+            facts["started_from"] = start.facts()
         if tags:
             facts["supertag_accuracy"] = round(supertag_accuracy(task.model, texts["tagged_validation"]), 4)
             facts["supertags"] = tags
@@ -203,8 +234,10 @@ def _prepare(
     if tagged:
         encoded = encode_tagged(tagged, tags, tokenizer, longest)
         texts["tagged"], texts["tagged_validation"] = _split(encoded, TAGGED_HELD_OUT, rng)
+    if data.emphasised:
+        texts["emphasised"] = encode_emphasised(data.emphasised, tokenizer, longest)
     read = text_files([*data.text, *data.again, *data.held_out, *data.vocabulary.also_from])
-    write_encoded(out, tokenizer, texts, facts, files=[*read, *map(Path, data.tagged)])
+    write_encoded(out, tokenizer, texts, facts, files=[*read, *map(Path, (*data.tagged, *data.emphasised))])
     return tokenizer, texts, tags
 
 
@@ -231,7 +264,7 @@ def facts_of(
     """What the card says about text, length and machine of a run."""
     plain = texts["plain"].ids
     return {
-        "text": sorted({Path(p).name for p in (*data.text, *data.tagged)}),
+        "text": sorted({Path(p).name for p in (*data.text, *data.tagged, *data.emphasised)}),
         "held_out": sorted({Path(p).name for p in data.held_out})
         or [f"{data.held_out_share:.1%} of the sentences"],
         "training_text_tokens": len(plain) + (len(texts["tagged"].ids) if "tagged" in texts else 0),
@@ -266,7 +299,7 @@ def finished_earlier(out: Path, fingerprint: dict[str, Any], loop: LoopSettings,
 def plain_settings(data: DataSettings) -> dict[str, Any]:
     """DataSettings with paths as text, for JSON."""
     content = asdict(data)
-    for key in ("text", "tagged", "again", "held_out"):
+    for key in PATHS:
         content[key] = [str(p) for p in content[key]]
     content["vocabulary"]["also_from"] = [str(p) for p in content["vocabulary"]["also_from"]]
     return content

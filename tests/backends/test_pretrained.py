@@ -12,7 +12,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from psymem.backends.load import load_backend
 from psymem.backends.pretrained import PretrainedBackend
 from psymem.errors import CheckpointError, MeasureError, ModelError
-from psymem.measures.attention_entropy import AttentionEntropy
+from psymem.measures.attention import AttentionEntropy
 from psymem.measures.surprisal import Surprisal
 from psymem.scoring.score import as_words, score
 

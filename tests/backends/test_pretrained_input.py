@@ -11,7 +11,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from psymem.backends.load import load_backend
 from psymem.errors import CheckpointError, DataError, MeasureError, ModelError, PsymemWarning
-from psymem.measures.attention_entropy import AttentionEntropy
+from psymem.measures.attention import AttentionEntropy
 from psymem.scoring.score import as_words, score
 
 

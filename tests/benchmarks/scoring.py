@@ -67,7 +67,7 @@ def write_model(folder: Path, layers: int, width: int) -> None:
 def run_psymem(folder: str, texts: list[str], heads: bool) -> dict:
     """Score with psymem as `psymem score` does."""
     from psymem.backends.load import load_backend
-    from psymem.measures.relative_attention import RelativeAttention
+    from psymem.measures.attention import RelativeAttention
     from psymem.scoring.score import Run, as_words
 
     words = as_words([t.split() for t in texts])

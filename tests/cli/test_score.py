@@ -19,7 +19,7 @@ from psymem import checkpoints
 from psymem.backends.load import load_backend
 from psymem.cli.app import build
 from psymem.errors import PsymemError
-from psymem.measures.attention_entropy import AttentionEntropy
+from psymem.measures.attention import AttentionEntropy
 from psymem.registry import MEASURES
 from psymem.scoring.score import score
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,7 @@ import pytest
 
 from psymem.backends.toy import ToyBackend
 from psymem.measures.base import Measure
+from psymem.measures.columns import describe, split_column
 from psymem.registry import MEASURES
 from psymem.scoring.score import as_words
 
@@ -43,6 +44,30 @@ def test_it_holds_settings_only_and_cannot_be_changed(measure):
     assert type(measure).__dataclass_params__.frozen
     assert all(f.default is not f.default_factory for f in fields(measure))
     assert hash(measure) == hash(type(measure)())
+
+
+def test_it_says_everything_about_its_columns(measure):
+    assert {c.name for c in measure.facts} >= set(measure.columns)
+    for column in measure.facts:
+        assert describe(column.name) == column
+        assert describe(column.of_head(10, 3)) == column
+        assert split_column(column.of_head(10, 3)) == (column.name, "10:3")
+        assert column.label
+        assert column.larger
+        assert column.name.isidentifier()
+        if column.unit:
+            assert column.label.endswith(f"({column.unit})") or column.unit in column.label, (
+                "the unit is in the label"
+            )
+
+
+def test_a_head_has_a_column_of_its_own(measure):
+    if not hasattr(measure, "heads"):
+        pytest.skip("it reads no attention")
+    asked = replace(measure, heads=((0, 1), (2, 0)))
+    (fact,) = measure.facts
+    assert asked.columns == (fact.of_head(0, 1), fact.of_head(2, 0))
+    assert asked.needs == {"attention 0:1", "attention 2:0"}
 
 
 def test_it_gives_one_value_per_word_for_each_column(measure, trace, words):

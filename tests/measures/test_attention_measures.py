@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from psymem.errors import MeasureError
-from psymem.measures.attention_entropy import AttentionEntropy
-from psymem.measures.relative_attention import RelativeAttention
+from psymem.measures.attention import AttentionEntropy, RelativeAttention
 from psymem.trace import Trace
 
 NAN = np.nan

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from psymem.errors import MeasureError
-from psymem.measures.attention import by_head, split_column
-from psymem.measures.attention_entropy import AttentionEntropy
-from psymem.measures.attention_shift import AttentionShift
+from psymem.measures.attention import AttentionEntropy, RelativeAttention
 from psymem.measures.base import resolve, with_heads
-from psymem.measures.relative_attention import RelativeAttention
+from psymem.measures.columns import by_head, split_column
 from psymem.measures.surprisal import Surprisal
+from psymem.measures.token_attention import AttentionShift
 
 
 def test_names_become_measures_once():
@@ -67,5 +66,6 @@ def test_columns_tell_their_head():
     assert split_column("relative_attention_L4H3") == ("relative_attention", "4:3")
     assert split_column("attention_entropy_L0H11_bits") == ("attention_entropy_bits", "0:11")
     assert split_column("surprisal_bits") == ("surprisal_bits", "")
+    assert split_column("attention_distance_L0H1_words") == ("attention_distance_words", "0:1")
     columns = ["a_L1H0", "b_L0H1", "surprisal_bits", "a_L0H1"]
     assert by_head(columns) == {"": ["surprisal_bits"], "1:0": ["a_L1H0"], "0:1": ["b_L0H1", "a_L0H1"]}

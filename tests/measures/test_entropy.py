@@ -7,11 +7,9 @@ import pytest
 
 from psymem.backends.load import load_backend
 from psymem.measures.base import resolve
-from psymem.measures.context_length import ContextLength
-from psymem.measures.entropy import Entropy
-from psymem.measures.entropy_reduction import EntropyReduction
-from psymem.measures.n_tokens import NTokens
+from psymem.measures.entropy import Entropy, EntropyReduction
 from psymem.measures.surprisal import Surprisal, UncorrectedSurprisal
+from psymem.measures.tokens import ContextLength, NTokens
 from psymem.scoring.score import as_words, score
 from psymem.trace import Trace
 

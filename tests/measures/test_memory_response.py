@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 from psymem.errors import MeasureError
-from psymem.measures.memory_half_life import MemoryHalfLife
-from psymem.measures.memory_response import MemoryResponse, lengths_left, memory_response
+from psymem.measures.memory_response import MemoryHalfLife, MemoryResponse, lengths_left, memory_response
 from psymem.trace import Trace
 
 NAN = math.nan

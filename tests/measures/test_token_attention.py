@@ -10,10 +10,12 @@ from scipy.stats import wasserstein_distance
 
 from psymem.backends.load import load_backend
 from psymem.errors import MeasureError
-from psymem.measures.attention_entropy_change import AttentionEntropyChange
-from psymem.measures.attention_shift import AttentionShift
-from psymem.measures.attention_transport import AttentionTransport
-from psymem.measures.normalised_attention_entropy import NormalisedAttentionEntropy
+from psymem.measures.token_attention import (
+    AttentionEntropyChange,
+    AttentionShift,
+    AttentionTransport,
+    NormalisedAttentionEntropy,
+)
 from psymem.scoring.score import as_words, score
 from psymem.trace import Trace
 

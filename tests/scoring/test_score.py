@@ -12,7 +12,7 @@ import psymem
 from psymem import checkpoints
 from psymem.backends.recurrent import RecurrentBackend
 from psymem.errors import DataError, MeasureError, ModelError, UnknownNameError
-from psymem.measures.relative_attention import RelativeAttention
+from psymem.measures.attention import RelativeAttention
 from psymem.measures.surprisal import Surprisal
 from psymem.registry import MEASURES
 from psymem.scoring.score import Run, as_words, score

@@ -7,18 +7,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from psymem.cli.reading_options import (
-    DEVICE,
-    DTYPE,
-    LOWER_CASE,
-    MODELS,
-    NO_BOS,
-    QUIET,
-    SPACED_PUNCTUATION,
-    print_notes,
-    reading_settings,
-)
+from psymem.cli.options import MODELS, QUIET, expanded, made_of, print_notes
 from psymem.errors import PsymemError
+from psymem.scoring.reading import Reading
 
 if TYPE_CHECKING:
     from psymem.studies.attraction.result import FactorialResult
@@ -30,7 +21,7 @@ BUNDLED_SET = "attraction-core"
 
 def register(app: typer.Typer) -> None:
     """Add the command ``attraction``."""
-    app.command("attraction")(attraction)
+    app.command("attraction")(expanded(attraction))
 
 
 def attraction(
@@ -41,17 +32,7 @@ def attraction(
         "--measure",
         help="surprisal, relative-attention, attention-entropy or another; may be repeated. Default: these.",
     ),
-    heads: str = typer.Option(
-        "",
-        help="Attention heads as LAYER:HEAD,..., counted from 0, each with a table of its own; the mean of "
-        "all heads otherwise.",
-    ),
-    query: str = typer.Option("", help="Attention of a word in pieces: first (the default), last or mean."),
-    no_bos: bool = NO_BOS,
-    lower_case: bool = LOWER_CASE,
-    spaced_punctuation: bool = SPACED_PUNCTUATION,
-    device: str = DEVICE,
-    dtype: str = DTYPE,
+    reading: Reading = made_of(Reading),
     significance: float = typer.Option(0.05, help="Significance level of 'consistent with people'."),
     engine: str = typer.Option("profiled", help="Fitting engine: profiled, lme4 (needs R) or statsmodels."),
     keep_oov: bool = typer.Option(
@@ -122,7 +103,6 @@ def attraction(
     from psymem.studies.attraction.human import HumanSource
     from psymem.studies.attraction.significance import Tests
     from psymem.studies.attraction.study import attraction as run
-    from psymem.studies.common.item_scores import Reading
 
     tests = Tests(
         alpha=significance,
@@ -136,7 +116,6 @@ def attraction(
         raise PsymemError(
             "--human-response and --human-engine say how trials are fitted; give them with --human."
         )
-    settings = reading_settings(no_bos, spaced_punctuation, device=device, dtype=dtype)
     folder = out or results_folder("attraction", model, "" if stimuli == BUNDLED_SET else stimuli)
     with progress_bar(quiet, "sentences") as progress:
         result = run(
@@ -144,7 +123,7 @@ def attraction(
             stimuli,
             folder,
             measures=measure or None,
-            reading=Reading(heads, query, lower_case, settings),
+            reading=reading,
             tests=tests,
             keep_oov=keep_oov,
             human=HumanSource(human, human_response, human_engine) if human else None,

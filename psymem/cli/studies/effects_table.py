@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from psymem.cli.studies.human_table import SHORT_LABELS, print_human
-from psymem.measures.attention import by_head, split_column
+from psymem.measures.columns import by_head, has_counterpart, split_column
 from psymem.reports.wording import short_name, stars
 from psymem.studies.attraction.published_networks import COLUMNS, EXPLANATION
-from psymem.studies.attraction.significance import COMPARABLE
 from psymem.studies.common.rows import CRITICAL
 from psymem.studies.common.structures import BY_ITEM_SLOPES, ITEMS_BY_INSTANCES
 from psymem.studies.common.supertags import block_sentence
@@ -114,7 +113,7 @@ def within_table(effects: pd.DataFrame) -> Table:
     from rich import box
     from rich.table import Table
 
-    shown = effects[effects["measure"].str.startswith(COMPARABLE)].dropna(subset=["estimate"])
+    shown = effects[effects["measure"].map(has_counterpart)].dropna(subset=["estimate"])
     shown = shown.drop_duplicates(["measure", "effect", "level"], keep="last")
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("Effect", no_wrap=True)

@@ -23,6 +23,8 @@ from psymem.cli.corpus_options import (
     reader_settings,
     refuse_settings,
 )
+from psymem.cli.options import expanded, made_of
+from psymem.scoring.reading import Reading
 
 if TYPE_CHECKING:
     from psymem.data.corpora.corpus import Corpus
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command ``fixations``."""
-    app.command("fixations")(fixations)
+    app.command("fixations")(expanded(fixations))
 
 
 def fixations(
@@ -94,11 +96,7 @@ def fixations(
     correction: str = typer.Option("holm", help="Over the models: holm, bonferroni, none."),
     engine: str = ENGINE,
     resamples: int = typer.Option(2000, min=100, help="Draws of texts for the intervals."),
-    context: str = typer.Option(
-        "", help="What a model reads from an empty memory: sentence (the default) or text."
-    ),
-    no_bos: bool = typer.Option(False, "--no-bos", help="Read without a beginning-of-sentence token."),
-    device: str = typer.Option("", help="Where to compute: cpu (the default), cuda, mps."),
+    how: Reading = made_of(Reading, leaving=("heads", "query")),
     out: Path = typer.Option(
         None, "--out", "-o", help="Folder for the results. Default: results/fixations/MODEL-on-CORPUS."
     ),
@@ -137,8 +135,6 @@ def fixations(
     keep = [weights] if weights else []
     loaded = _corpus(corpus, data, (columns, zero, averaged, keep), ms_per_unit=ms_per_unit, texts=texts)
     models = model or ([] if scores else ["fgp-lstm"])
-    reading: dict[str, Any] = {"context": context, "device": device, "bos": False if no_bos else ""}
-    reading = {k: v for k, v in reading.items() if v != ""}
     folder = out or results_folder("fixations", [*models, *(p.stem for p in scores)], loaded.name)
     with progress_bar(quiet, "steps") as progress:
         found = run(
@@ -149,7 +145,8 @@ def fixations(
             scores=scores,
             out=folder,
             progress=progress,
-            **reading,
+            lower_case=how.lower_case,
+            **how.settings,
         )
     if as_json:
         _print_json(found, folder)

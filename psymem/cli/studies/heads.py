@@ -7,16 +7,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from psymem.cli.reading_options import (
-    DEVICE,
-    DTYPE,
-    LOWER_CASE,
-    NO_BOS,
-    SPACED_PUNCTUATION,
-    print_notes,
-    reading_settings,
-)
+from psymem.cli.options import NOTHING_RANDOM, QUIET, expanded, made_of, print_notes
 from psymem.errors import PsymemError
+from psymem.scoring.reading import Reading
 
 if TYPE_CHECKING:
     from psymem.data.words.parses import ParsedSentence
@@ -27,7 +20,7 @@ SHOWN = 10
 
 def register(app: typer.Typer) -> None:
     """Add the command ``heads``."""
-    app.command("heads")(heads)
+    app.command("heads")(expanded(heads))
 
 
 def heads(
@@ -44,16 +37,11 @@ def heads(
         "dependent-first",
         help="dependent-first (the verb attends to a subject before it), head-first, or both.",
     ),
-    query: str = typer.Option("first", help="Attention of a word in pieces: first, last or mean."),
-    no_bos: bool = NO_BOS,
-    lower_case: bool = LOWER_CASE,
-    spaced_punctuation: bool = SPACED_PUNCTUATION,
-    device: str = DEVICE,
-    dtype: str = DTYPE,
+    reading: Reading = made_of(Reading, leaving=("heads",)),
     out: Path = typer.Option(None, "--out", "-o", help="Folder for tables and figure."),
-    seed: int = typer.Option(1, help="Recorded with the results; nothing here is random."),
+    seed: int = NOTHING_RANDOM,
     as_json: bool = typer.Option(False, "--json", help="Print the tables as JSON."),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print nothing but errors (and JSON)."),
+    quiet: bool = QUIET,
 ) -> None:
     """Find the attention heads in which a verb attends to its subject, or any word to its dependent.
 
@@ -66,15 +54,20 @@ def heads(
     from psymem.studies.heads import track_relation
 
     sentences = _sentences(conllu, text, parser)
-    if lower_case:
+    if reading.lower_case:
         sentences = [replace(s, words=tuple(w.lower() for w in s.words)) for s in sentences]
     with progress_bar(quiet, "sentences") as progress:
-        settings = reading_settings(no_bos, spaced_punctuation, device=device, dtype=dtype)
         result = track_relation(
-            model, sentences, relation, order=order, query=query, progress=progress, **settings
+            model,
+            sentences,
+            relation,
+            order=order,
+            query=reading.query or "first",
+            progress=progress,
+            **reading.settings,
         )
     source = [str(p) for p in (*conllu, *([text] if text else []))] or ["dependencies-sample"]
-    result.about.update(input=source, lower_case=lower_case, seed=seed)
+    result.about.update(input=source, lower_case=reading.lower_case, seed=seed)
     if out is not None:
         result.save(out)
     if as_json:

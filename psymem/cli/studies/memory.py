@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from psymem.cli.options import QUIET, expanded, made_of
 from psymem.cli.studies.compare_cells import compare_cells
 from psymem.cli.studies.find_a import find_a
 from psymem.errors import PsymemError
+from psymem.scoring.reading import Reading
 
 if TYPE_CHECKING:
     from psymem.studies.memory.study import MemoryResult
@@ -30,7 +32,7 @@ SHOWN = [
 def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
     group = typer.Typer(name="memory", invoke_without_command=True)
-    group.callback()(memory)
+    group.callback()(expanded(memory))
     group.command("find-a")(find_a)
     group.command("compare")(compare_cells)
     app.add_typer(group)
@@ -49,11 +51,11 @@ def memory(
     heatmap: str = typer.Option(
         None, "--heatmap", help="Also a heat map of one text, by its line number: its first 24 words."
     ),
-    no_bos: bool = typer.Option(False, "--no-bos", help="Read without a beginning-of-sentence token."),
+    reading: Reading = made_of(Reading, leaving=("heads", "query", "context")),
     out: Path = typer.Option(None, "--out", "-o", help="Folder for tables and figures."),
     seed: int = typer.Option(1, min=0, help="Of the bootstrap over texts."),
     as_json: bool = typer.Option(False, "--json", help="Print the tables as JSON."),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print nothing but errors (and JSON)."),
+    quiet: bool = QUIET,
 ) -> None:
     """See how what each word leaves in the cells of recurrent networks decays with distance.
 
@@ -74,7 +76,6 @@ def memory(
 
     out = out or results_folder("memory", model, str(text))
     check_writable(out)  # before models read
-    settings = {"bos": False} if no_bos else {}
     with progress_bar(quiet, "texts") as progress:
         result = memory_decay(
             model,
@@ -84,7 +85,8 @@ def memory(
             heatmap=heatmap,
             seed=seed,
             progress=progress,
-            **settings,
+            lower_case=reading.lower_case,
+            **reading.settings,
         )
     result.about["input"] = str(text)
     result.save(out)

@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from psymem.cli.reading_options import (
-    DEVICE,
-    DTYPE,
-    LOWER_CASE,
-    MODELS,
-    NO_BOS,
-    QUIET,
-    SPACED_PUNCTUATION,
-    print_notes,
-    reading_settings,
-)
+from psymem.cli.options import MODELS, NOTHING_RANDOM, QUIET, expanded, made_of, print_notes
+from psymem.scoring.reading import Reading
 
 if TYPE_CHECKING:
     from psymem.studies.suites.pairs import PairsResult
@@ -30,7 +21,7 @@ SHOWN = [
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("pairs")(pairs)
+    app.command("pairs")(expanded(pairs))
 
 
 def pairs(
@@ -43,15 +34,11 @@ def pairs(
     keep_oov: bool = typer.Option(
         False, "--keep-oov", help="Keep pairs with a word that is out of a model's vocabulary."
     ),
-    no_bos: bool = NO_BOS,
-    lower_case: bool = LOWER_CASE,
-    spaced_punctuation: bool = SPACED_PUNCTUATION,
-    device: str = DEVICE,
-    dtype: str = DTYPE,
+    reading: Reading = made_of(Reading, leaving=("heads", "query")),
     out: Path = typer.Option(
         None, "--out", "-o", help="Folder for the results. Default: results/pairs/MODEL."
     ),
-    seed: int = typer.Option(0, help="Recorded with the results; nothing here is random."),
+    seed: int = NOTHING_RANDOM,
     as_json: bool = typer.Option(False, "--json", help="Print accuracies as JSON."),
     quiet: bool = QUIET,
 ) -> None:
@@ -62,13 +49,10 @@ def pairs(
     """
     from psymem.cli.folders import results_folder
     from psymem.cli.progress import progress_bar
-    from psymem.studies.common.item_scores import Reading
     from psymem.studies.suites.pairs import run_pairs
 
-    settings = reading_settings(no_bos, spaced_punctuation, device=device, dtype=dtype)
     folder = out or results_folder("pairs", model)
     with progress_bar(quiet, "sentences") as progress:
-        reading = Reading(lower_case=lower_case, settings=settings)
         result = run_pairs(
             paths, model, folder, keep_oov=keep_oov, reading=reading, seed=seed, progress=progress
         )

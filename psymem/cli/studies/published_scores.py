@@ -28,9 +28,9 @@ def _add(app: typer.Typer, name: str, title: str) -> None:
         out: Path | None = typer.Option(None, "--out", "-o", help="Folder; results/NAME by default."),
         engine: str = typer.Option("profiled", "--engine", help="profiled or lme4."),
         alpha: float = typer.Option(
-            0.05, "--significance", "--alpha", help="Level of significance for the agreement with people."
+            0.05, "--significance", help="Level of significance for the agreement with people."
         ),
-        seed: int = typer.Option(0, "--seed", help="Recorded with the results; nothing here is random."),
+        seed: int = typer.Option(1, "--seed", help="Recorded with the results; nothing here is random."),
         as_json: bool = typer.Option(False, "--json", help="Print effects and disagreements as JSON."),
         quiet: bool = typer.Option(False, "--quiet", "-q", help="No messages."),
     ) -> None:

@@ -24,7 +24,9 @@ from psymem.cli.corpus_options import (
     reader_settings,
     refuse_settings,
 )
+from psymem.cli.options import expanded, made_of
 from psymem.errors import PsymemError
+from psymem.scoring.reading import Reading
 
 if TYPE_CHECKING:
     from psymem.data.corpora.corpus import Corpus
@@ -36,7 +38,7 @@ RESPONSE = "gaze_duration"
 
 def register(app: typer.Typer) -> None:
     """Add the command ``reading``."""
-    app.command("reading")(reading)
+    app.command("reading")(expanded(reading))
 
 
 def reading(
@@ -114,14 +116,9 @@ def reading(
     group_by: str = typer.Option("text_id", help="What is held out whole: text_id or sentence."),
     permutations: int = typer.Option(10_000, min=100, help="Sign flips of the permutation test."),
     by_reader: bool = typer.Option(False, "--by-reader", help="Estimate each reader's own effects too."),
-    heads: str = typer.Option("", help="Attention heads as LAYER:HEAD,..., counted from 0."),
-    query: str = typer.Option("", help="Attention of a word in pieces: first (the default), last or mean."),
-    no_bos: bool = typer.Option(False, "--no-bos", help="Read without a beginning-of-sentence token."),
-    lower_case: bool = typer.Option(False, "--lower-case", help="Let models read in lower case."),
-    context: str = typer.Option("", help="What a pretrained model reads in one go: text or sentence."),
-    device: str = typer.Option("", help="Where to compute: cpu (the default), cuda, mps."),
+    how: Reading = made_of(Reading),
     engine: str = ENGINE,
-    alpha: float = typer.Option(0.05, help="Significance level in the report."),
+    significance: float = typer.Option(0.05, help="Level of significance in the report."),
     jobs: int = typer.Option(
         1, "--jobs", "-j", help="Processes; -1 for all cores. Does not change the results."
     ),
@@ -174,20 +171,11 @@ def reading(
         permutations=permutations,
         seed=seed,
         engine=engine,
-        alpha=alpha,
+        alpha=significance,
         by_reader=by_reader,
         **model_options(levels, contrasts),
     )
-    backend: dict[str, Any] = {"context": context, "device": device, "bos": False if no_bos else ""}
-    plan = ScoringPlan(
-        measure,
-        heads,
-        query,
-        lower_case,
-        {k: v for k, v in backend.items() if v != ""},
-        Workers(jobs, dask),
-        words_at_once,
-    )
+    plan = ScoringPlan(measure, how, Workers(jobs, dask), words_at_once)
     own = reader_settings(columns, zero, averaged, keep, ms_per_unit=ms_per_unit, texts=texts)
     own |= {"called": name} if name else {}
     loaded = _corpora(corpus, data, own)

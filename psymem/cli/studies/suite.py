@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from psymem.cli.reading_options import (
-    DEVICE,
-    DTYPE,
-    LOWER_CASE,
-    MODELS,
-    NO_BOS,
-    QUIET,
-    SPACED_PUNCTUATION,
-    print_notes,
-    reading_settings,
-)
+from psymem.cli.options import MODELS, NOTHING_RANDOM, QUIET, expanded, made_of, print_notes
+from psymem.scoring.reading import Reading
 
 if TYPE_CHECKING:
     from psymem.studies.suites.study import SuiteResult
@@ -27,7 +18,7 @@ SHOWN = ["suite", "model", "prediction", "n_analysed", "n_left_out_oov", "accura
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("suite")(suite)
+    app.command("suite")(expanded(suite))
 
 
 def suite(
@@ -42,15 +33,11 @@ def suite(
     export: bool = typer.Option(
         False, "--export", help="Also write each suite as SyntaxGym JSON with the values of its regions."
     ),
-    no_bos: bool = NO_BOS,
-    lower_case: bool = LOWER_CASE,
-    spaced_punctuation: bool = SPACED_PUNCTUATION,
-    device: str = DEVICE,
-    dtype: str = DTYPE,
+    reading: Reading = made_of(Reading, leaving=("heads", "query")),
     out: Path = typer.Option(
         None, "--out", "-o", help="Folder for the results. Default: results/suite/MODEL."
     ),
-    seed: int = typer.Option(0, help="Recorded with the results; nothing here is random."),
+    seed: int = NOTHING_RANDOM,
     as_json: bool = typer.Option(False, "--json", help="Print accuracies and items as JSON."),
     quiet: bool = QUIET,
 ) -> None:
@@ -61,10 +48,8 @@ def suite(
     """
     from psymem.cli.folders import results_folder
     from psymem.cli.progress import progress_bar
-    from psymem.studies.common.item_scores import Reading
     from psymem.studies.suites.study import run_suites
 
-    settings = reading_settings(no_bos, spaced_punctuation, device=device, dtype=dtype)
     folder = out or results_folder("suite", model)
     with progress_bar(quiet, "sentences") as progress:
         result = run_suites(
@@ -74,7 +59,7 @@ def suite(
             keep_oov=keep_oov,
             corrected=not uncorrected,
             export=export,
-            reading=Reading(lower_case=lower_case, settings=settings),
+            reading=reading,
             seed=seed,
             progress=progress,
         )

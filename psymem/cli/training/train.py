@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from psymem.cli.training import agreement as train_agreement
 from psymem.cli.training import fixation_predictor as train_fixation_predictor
 from psymem.cli.training import gated as train_gated
 from psymem.cli.training.options import (
@@ -40,12 +41,20 @@ def register(app: typer.Typer) -> None:
     train.command("gpt2")(gpt2)
     train_gated.add(train)
     train_fixation_predictor.add(train)
+    train_agreement.add(train)
 
 
 def cbr_rnn(
     text: list[Path] = TEXT,
     out: Path = OUT,
     tagged: list[Path] = typer.Option([], help="File of `word TAB supertag` lines; may be repeated."),
+    emphasised: list[Path] = typer.Option(
+        [],
+        help="File of `word TAB mark` lines whose marked words count --emphasis times (see `train agreement-sentences`); "
+        "may be repeated.",
+    ),
+    emphasis: float = typer.Option(5.0, help="How often a marked word of --emphasised counts in the loss."),
+    emphasised_passes: int = typer.Option(1, help="Passes over --emphasised per pass over the text."),
     again: list[Path] = AGAIN,
     held_out: list[Path] = HELD_OUT,
     vocabulary_size: int = typer.Option(50_000, help="Most frequent words to know."),
@@ -53,6 +62,9 @@ def cbr_rnn(
     also_vocabulary: list[Path] = ALSO_VOCABULARY,
     also_minimum_count: int = ALSO_MINIMUM_COUNT,
     longest: int = LONGEST,
+    start_from: str = typer.Option(
+        "", help="CBR-RNN (bundled name or folder) whose weights and vocabulary the run begins with."
+    ),
     width: int = typer.Option(256, help="Embedding and hidden width."),
     attention: str = typer.Option("softmax", help="softmax, or the ablations uniform and none."),
     alpha: str = typer.Option(
@@ -103,6 +115,7 @@ def cbr_rnn(
     data = DataSettings(
         text=tuple(text),
         tagged=tuple(tagged),
+        emphasised=tuple(emphasised),
         again=tuple(again),
         held_out=tuple(held_out),
         longest=longest,
@@ -116,6 +129,8 @@ def cbr_rnn(
         sampled_words=sampled_words,
         batch_tokens=batch_tokens,
         tagged_passes=tagged_passes,
+        emphasis=emphasis if emphasised else 1.0,
+        emphasised_passes=emphasised_passes,
         precision=precision,
     )
     loop = LoopSettings(
@@ -134,7 +149,7 @@ def cbr_rnn(
 
     def train(one: Instance) -> Path:
         aim, how = replace(objective, alpha=one.alpha), replace(loop, seed=one.seed)
-        return train_cbr_rnn(data, aim, how, one.out, threads=threads, quiet=quiet)
+        return train_cbr_rnn(data, aim, how, one.out, start_from=start_from, threads=threads, quiet=quiet)
 
     train_each(instances, train, quiet)
 

@@ -92,21 +92,32 @@ def parse_text(path: Path, pipeline: str = "en_core_web_sm") -> list[ParsedSente
         If spaCy or the pipeline is not installed, or the file has no words.
     """
     text = read_text(Path(path), [])
+    parser = load_pipeline(pipeline)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if not lines:
+        raise DataError(f"{path} has no words.")
+    return [s for doc in parser.pipe(lines) for s in sentences_of_doc(doc)]
+
+
+def load_pipeline(pipeline: str, exclude: tuple[str, ...] = ()) -> Any:
+    """Load a spaCy pipeline that is installed, without the components in `exclude`.
+
+    Raises
+    ------
+    DataError
+        If spaCy or the pipeline is not installed.
+    """
     try:
         import spacy
     except ImportError as error:
         raise DataError(f"Parsing text needs spaCy, which is not installed. {_INSTALL}") from error
     try:
-        parser = spacy.load(pipeline)
+        return spacy.load(pipeline, exclude=list(exclude))
     except OSError as error:
         raise DataError(
             f"spaCy has no pipeline {pipeline!r} on this machine. Install one with: "
             f"python -m spacy download {pipeline}. Or give parsed sentences with --conllu."
         ) from error
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if not lines:
-        raise DataError(f"{path} has no words.")
-    return [s for doc in parser.pipe(lines) for s in sentences_of_doc(doc)]
 
 
 def sentences_of_doc(doc: Any) -> Iterator[ParsedSentence]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psymem.measures.attention import by_head
+from psymem.measures.columns import by_head
 from psymem.plotting.figures import by_item_figure, in_rows, means_figure, page_width
 from psymem.plotting.style import COLUMN_WIDTH
 from psymem.studies.attraction.effects import ATTRACTION_EFFECTS

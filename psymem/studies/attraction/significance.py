@@ -14,6 +14,7 @@ import pandas as pd
 from psymem.errors import FitError, FormulaError, PsymemWarning, UnknownNameError
 from psymem.fitting.fit import fit
 from psymem.fitting.multiplicity import adjust
+from psymem.measures.columns import has_counterpart
 from psymem.studies.attraction.effects import ATTRACTION_EFFECTS, PUBLISHED_DIRECTIONS, Effect
 from psymem.studies.common.formulas import coefficient, formula_parts
 from psymem.studies.common.rows import CRITICAL, family_names, regions_of
@@ -51,8 +52,6 @@ EFFECT_COLUMNS = (
     "singular",
     "note",
 )
-COMPARABLE = ("surprisal_", "relative_attention")
-"""Beginnings of measures for which attraction is a negative effect; others have no human direction."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +163,7 @@ def _attraction_rows(
 ) -> Iterator[dict[str, Any]]:
     """Yield one row per effect and random-effects structure for one model, region and measure."""
     for effect in ATTRACTION_EFFECTS:
-        direction = people.get(effect.name) if measure.startswith(COMPARABLE) else None
+        direction = people.get(effect.name) if has_counterpart(measure) else None
         for row in rows_of_effect(
             effect, effect.rows(part), f"{measure} ~ {effect.fixed}", effect.term, tests
         ):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from psymem.scoring.reading import Reading
 from psymem.studies.attraction.contrasts import contrasts_of
 from psymem.studies.attraction.effects import PUBLISHED_DIRECTIONS
 from psymem.studies.attraction.figures import figures, stem
@@ -24,7 +25,7 @@ from psymem.studies.attraction.result import FactorialResult
 from psymem.studies.attraction.significance import Tests, effects_table
 from psymem.studies.attraction.within import effects_within, property_of
 from psymem.studies.common import means as means_of
-from psymem.studies.common.item_scores import Reading, item_set_facts, scoring_run
+from psymem.studies.common.item_scores import item_set_facts, scoring_run
 from psymem.studies.common.rows import (
     CRITICAL,
     covariates_of,
@@ -157,7 +158,7 @@ def analyse(
 
 
 def attraction(
-    model: str | Sequence[str] | Backend = "cbr-rnn",
+    models: str | Sequence[str] | Backend = "cbr-rnn",
     stimuli: str | Path = "attraction-core",
     out: str | Path | None = None,
     *,
@@ -174,7 +175,7 @@ def attraction(
 
     Parameters
     ----------
-    model
+    models
         One or several models: bundled names ("cbr-rnn" is all its instances), folders, hub ids, or loaded
         backends.
     stimuli
@@ -224,7 +225,7 @@ def attraction(
     item_set = read_item_set(stimuli)
     source = human if isinstance(human, HumanSource) or human is None else HumanSource(human)
     trials = (source.read(item_set.words), source) if source else None  # refused before the models read
-    run = scoring_run(item_set, model, measures, reading, supertag_weight)
+    run = scoring_run(item_set, models, measures, reading, supertag_weight)
     scores = pd.concat(list(run.chunks(progress=progress)), ignore_index=True)
     about = {"item_set": item_set_facts(item_set), **run.provenance(), "notes": run.notes(), "seed": seed}
     result = analyse(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 import pandas as pd
 
+from psymem.measures.columns import describe, has_counterpart
 from psymem.reports import wording
 from psymem.reports.tables import list_html, table_html
-from psymem.reports.wording import minus
+from psymem.reports.wording import listing, minus
 from psymem.studies.attraction.effects import ATTRACTION_EFFECTS
 from psymem.studies.attraction.human_report import human_evidence
 from psymem.studies.attraction.published_networks import COLUMNS, EXPLANATION
@@ -98,16 +100,35 @@ def _reading(result: FactorialResult) -> str:
     if result.human is not None:
         people = "responses of your own trials; negative means faster, or fewer rejections, with an attractor"
     text = (
-        "A negative estimate means attraction: lower surprisal, or less attention to the subject, with an "
-        f"attractor. People: the effect on the {people}, null that it cannot be told from zero. Consistent: "
+        f"{_signs(result.measures)} People: the effect on the {people}, null that it cannot be told from zero. Consistent: "
         "people's effect is reliable, and the model's has the same sign and "
         f"p < {alpha:g}; or people's is null, and the model's p is at least {alpha:g} (absence of evidence, on "
-        "both sides). Attention entropy has no human counterpart. Stars: p < .05, .01, .001, uncorrected. "
+        f"both sides). {_without_counterpart(result.measures)}Stars: p < .05, .01, .001, uncorrected. "
         f"{EXPLANATION} Their effects have random intercepts and are computed again from the released scores."
     )
     published = [f"{e.label} ({minus(e.subtraction)}): {e.human_evidence}" for e in ATTRACTION_EFFECTS]
     rows = published if result.human is None else human_evidence(result.human)
     return f'<p class="small">{escape(text)}</p>{list_html(rows, "small")}'
+
+
+def _signs(measures: Sequence[str]) -> str:
+    """Say what the sign of an estimate means, for the measures that have a human counterpart."""
+    known = [c for m in measures if (c := describe(m)) is not None and c.attraction]
+    if not known:
+        return "None of these measures has a human counterpart; the sign says whether it rises or falls."
+    shown = ", or ".join(dict.fromkeys(c.attraction for c in known))
+    return f"A negative estimate means attraction: {shown}, with an attractor."
+
+
+def _without_counterpart(measures: Sequence[str]) -> str:
+    """Name the measures for which people have no counterpart, and say what a larger value of theirs means."""
+    others = [m for m in measures if not has_counterpart(m)]
+    facts = {measure: describe(measure) for measure in others}
+    known = dict.fromkeys(fact.quantity if fact else measure for measure, fact in facts.items())
+    if not known or len(others) == len(measures):
+        return ""
+    text = listing(list(known))
+    return f"{text[0].upper()}{text[1:]} {'has' if len(known) == 1 else 'have'} no human counterpart. "
 
 
 def means_html(result: FactorialResult) -> str:

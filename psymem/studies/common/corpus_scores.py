@@ -18,6 +18,7 @@ from psymem.data.corpora.corpus import Corpus
 from psymem.io.outputs import plain
 from psymem.measures.base import with_heads
 from psymem.scoring.parallel import Workers, compute_parts
+from psymem.scoring.reading import Reading
 from psymem.scoring.resumable import frame_digest, write_resumably
 from psymem.scoring.score import Run
 from psymem.tables import TEXT_KEY, WORDS
@@ -37,10 +38,8 @@ class ScoringPlan:
     ----------
     measures
         Measure names.
-    heads, query, lower_case
-        As in `psymem.scoring.score`; heads as "4:3,3:6".
-    settings
-        Settings of the backends, such as ``bos=False``.
+    reading
+        How the models read.
     workers
         Processes or a cluster.
     words_at_once
@@ -48,10 +47,7 @@ class ScoringPlan:
     """
 
     measures: Sequence[str] = ("surprisal",)
-    heads: str = ""
-    query: str = ""
-    lower_case: bool = False
-    settings: dict[str, Any] = field(default_factory=dict)
+    reading: Reading = field(default_factory=Reading)
     workers: Workers = field(default_factory=Workers)
     words_at_once: int | None = None
 
@@ -78,8 +74,8 @@ def score_corpus(
     if not models:
         return None, {}
     words = corpus.words[list(WORDS.required)]
-    measures = with_heads(list(plan.measures), plan.heads, plan.query)
-    run = Run(words, models, measures, lower_case=plan.lower_case, **plan.settings)  # type: ignore[arg-type]
+    measures = with_heads(list(plan.measures), plan.reading.heads, plan.reading.query)
+    run = Run(words, models, measures, lower_case=plan.reading.lower_case, **plan.reading.settings)  # type: ignore[arg-type]
     require_causal(run.backends)
     facts = run.provenance()
     compute = partial(

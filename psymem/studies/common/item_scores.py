@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from psymem.errors import MeasureError
 from psymem.measures.base import with_heads
 from psymem.measures.surprisal import Surprisal
 from psymem.registry import MEASURES
+from psymem.scoring.reading import Reading
 from psymem.scoring.score import Run
 from psymem.studies.common.supertags import select
 
@@ -25,30 +25,6 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]
 """Called with the model's name, the sentences it has read and the number of sentences."""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How models read the sentences.
-
-    Parameters
-    ----------
-    heads
-        Attention heads as "4:3,3:6" (layer:head, 0-based), a column and a table for each; "" for the mean
-        over all heads.
-    query
-        Row of a word in several pieces: "first", "last" or "mean"; "" leaves it to the measure ("first").
-    lower_case
-        Whether to put words into lower case first.
-    settings
-        Settings of the models that are not the usual ones: ``{"bos": False}``, ``{"punctuation": "spaced"}``,
-        ``{"device": "cuda"}``.
-    """
-
-    heads: str = ""
-    query: str = ""
-    lower_case: bool = False
-    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 DEFAULT_MEASURES = ("surprisal", "relative-attention", "attention-entropy")

@@ -48,6 +48,8 @@ def score_words(
     guided: Sequence[Backend],
     others: Models = (),
     progress: Progress | None = None,
+    *,
+    lower_case: bool = False,
     **settings: Any,
 ) -> tuple[pd.DataFrame | None, dict[str, Any]]:
     """Score all words of a corpus.
@@ -62,6 +64,8 @@ def score_words(
         Models read for their surprisal.
     progress
         Called as texts are read.
+    lower_case
+        Whether all of them read in lower case.
     settings
         Settings of the `others`.
 
@@ -73,9 +77,10 @@ def score_words(
         What identifies the numbers, and what models found odd.
     """
     words = words[list(WORDS.required)]
-    runs = [Run(words, b, _measures(b)) for b in guided]
+    runs = [Run(words, b, _measures(b), lower_case=lower_case) for b in guided]
     read = {b.name for b in guided}
-    runs += [Run(words, b, ["surprisal"]) for b in load_backends(others, **settings) if b.name not in read]
+    more = [b for b in load_backends(others, **settings) if b.name not in read]
+    runs += [Run(words, b, ["surprisal"], lower_case=lower_case) for b in more]
     tables: list[pd.DataFrame] = []
     models: list[Any] = []
     measures: dict[str, Any] = {}

@@ -143,6 +143,7 @@ def fixations(
     scores: Sequence[str | Path] = (),
     out: str | Path | None = None,
     progress: Progress | None = None,
+    lower_case: bool = False,
     **reading: Any,
 ) -> FixationStudy:
     """Let fixation-guided models read a corpus, and compare their fixations with people's.
@@ -163,6 +164,8 @@ def fixations(
         Folder for the results; nothing is written without it.
     progress
         Called while models read and while fits are made.
+    lower_case
+        Whether models read in lower case.
     reading
         Settings of the models, such as ``bos=False``, ``context="text"``.
 
@@ -182,7 +185,7 @@ def fixations(
     response_of(corpus)  # refused before models read
     tables = [read_scores(path, corpus.words) for path in scores]
     backends = guided_models(models, **reading)
-    own, facts = score_words(corpus.words, backends, surprisal_of, progress, **reading)
+    own, facts = score_words(corpus.words, backends, surprisal_of, progress, lower_case=lower_case, **reading)
     together = pd.concat([t for t in (own, *tables) if t is not None], ignore_index=True)
     study = analyse_fixations(corpus, together, settings, progress=progress)
     study.about.update(scoring=facts, scores=[str(path) for path in scores])

@@ -11,8 +11,8 @@ import pandas as pd
 from psymem.backends.base import Backend
 from psymem.errors import MeasureError
 from psymem.measures.base import Measure
-from psymem.measures.memory_half_life import MemoryHalfLife
 from psymem.measures.memory_response import (
+    MemoryHalfLife,
     MemoryResponse,
     half_lives,
     response_lengths,
@@ -74,7 +74,7 @@ def kind_of(backend: Backend) -> Kind:
 
 
 @dataclass
-class Reading:
+class TextsRead:
     """What one model made of all texts."""
 
     curves: np.ndarray  # (n_words, longest + 1, 2): retention and share at each distance, NaN beyond the text
@@ -92,11 +92,13 @@ def read_texts(
     longest: int,
     pictured: int | None,
     progress: Progress | None,
-) -> Reading:
+    *,
+    lower_case: bool = False,
+) -> TextsRead:
     """Read all texts, some at a time."""
     curves, lives, tables = [], [], []
     pairs, facts = pd.DataFrame(), dict[str, float]()
-    for number, (frame, trace) in enumerate(_traces(backend, kind, texts, progress)):
+    for number, (frame, trace) in enumerate(_traces(backend, kind, texts, progress, lower_case)):
         lengths = kind.lengths(trace, len(frame))
         curves.append(by_distance(lengths, longest))
         lives.append(half_lives(lengths))
@@ -109,18 +111,19 @@ def read_texts(
             facts = _facts(trace, kind)
     text_of_word = np.repeat(np.arange(len(texts)), [len(f) for f in texts])
     every = pd.concat(tables, ignore_index=True)
-    return Reading(np.concatenate(curves), text_of_word, every, pairs, np.concatenate(lives), facts)
+    return TextsRead(np.concatenate(curves), text_of_word, every, pairs, np.concatenate(lives), facts)
 
 
 def _traces(
-    backend: Backend, kind: Kind, texts: list[pd.DataFrame], progress: Progress | None
+    backend: Backend, kind: Kind, texts: list[pd.DataFrame], progress: Progress | None, lower_case: bool
 ) -> Iterator[tuple[pd.DataFrame, Trace]]:
     """Yield each text with its trace."""
     sizes = np.cumsum([len(f) for f in texts])
     for part in np.split(np.arange(len(texts)), np.flatnonzero(np.diff(sizes // WORDS_AT_ONCE)) + 1):
         frames = [texts[i] for i in part]
         names = [str(f["text_id"].iloc[0]) for f in frames]
-        traces = backend.read_many([f["word"].tolist() for f in frames], names=names, needs=kind.needs)
+        read = [(f["word"].str.lower() if lower_case else f["word"]).tolist() for f in frames]
+        traces = backend.read_many(read, names=names, needs=kind.needs)
         for number, frame, trace in zip(part, frames, traces, strict=True):
             yield frame, trace
             if progress is not None:

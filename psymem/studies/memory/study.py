@@ -21,7 +21,7 @@ from psymem.errors import DataError, MeasureError
 from psymem.studies.common.intervals import FEWEST_TEXTS
 from psymem.studies.common.results_folder import drawn, write_results
 from psymem.studies.memory.decay import decay_table
-from psymem.studies.memory.reading import Progress, Reading, kind_of, read_texts
+from psymem.studies.memory.reading import Progress, TextsRead, kind_of, read_texts
 from psymem.tables import WORDS, check
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ def memory_decay(
     heatmap: str | None = None,
     seed: int = 1,
     progress: Progress | None = None,
+    lower_case: bool = False,
     **settings: Any,
 ) -> MemoryResult:
     """Let models read words and see how what each left decays.
@@ -109,6 +110,8 @@ def memory_decay(
         Of the bootstrap over texts.
     progress
         Called as texts are read.
+    lower_case
+        Whether words are read in lower case; the tables keep them as they are.
     settings
         Settings of the models, such as ``bos=False``.
 
@@ -131,7 +134,7 @@ def memory_decay(
     backends = _reading(models, unit, settings)
     kinds = [kind_of(b) for b in backends]
     read = [
-        read_texts(backend, kind, texts, longest, pictured, progress)
+        read_texts(backend, kind, texts, longest, pictured, progress, lower_case=lower_case)
         for backend, kind in zip(backends, kinds, strict=True)
     ]
     named = [{"model": b.name, "response": k.name} for b, k in zip(backends, kinds, strict=True)]
@@ -148,6 +151,7 @@ def memory_decay(
         about={
             "models": [b.provenance() for b in backends],
             "unit": unit,
+            **({"lower_case": True} if lower_case else {}),
             "seed": seed,
             "interval": f"of the median: 95%, percentile bootstrap over texts; none below {FEWEST_TEXTS} texts",
             "half_life_words": "depends on the words that follow",
@@ -182,7 +186,7 @@ def _reading(models: Sequence[str | Path | Backend], unit: str, settings: dict[s
     return list(found.values())
 
 
-def _summary(read: Reading, curve: pd.DataFrame, n_texts: int) -> dict[str, Any]:
+def _summary(read: TextsRead, curve: pd.DataFrame, n_texts: int) -> dict[str, Any]:
     """One row of the table of models."""
     lives = np.sort(np.nan_to_num(read.half_lives, nan=np.inf))
     middle = lives[(len(lives) - 1) // 2]  # lower median, so that it is a number of words

@@ -146,7 +146,7 @@ def _data_notes(corpus: Corpus, rows: StudyRows) -> list[str]:
 
 
 def reading(
-    corpora: Sequence[Corpus],
+    corpora: Corpus | Sequence[Corpus],
     models: Models = (),
     settings: StudySettings | Sequence[StudySettings] = StudySettings(),
     *,
@@ -179,6 +179,7 @@ def reading(
     PsymemError
         For anything that cannot be read, scored or fitted.
     """
+    corpora = [corpora] if isinstance(corpora, Corpus) else list(corpora)
     from psymem.io.outputs import check_writable
 
     if out is not None:

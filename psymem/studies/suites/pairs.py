@@ -16,7 +16,8 @@ from psymem.studies.common.unknown_words import refuse_nothing_left
 
 if TYPE_CHECKING:
     from psymem.backends.base import Backend
-    from psymem.studies.common.item_scores import Progress, Reading
+    from psymem.scoring.reading import Reading
+from psymem.studies.common.item_scores import Progress
 
 TIE_BITS = 1e-4
 """Sentences whose log-probabilities differ by less are equally probable: rounding differs between batches."""

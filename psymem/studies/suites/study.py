@@ -17,7 +17,8 @@ from psymem.studies.suites.regions import region_values, unknown_words
 
 if TYPE_CHECKING:
     from psymem.backends.base import Backend
-    from psymem.studies.common.item_scores import Progress, Reading
+    from psymem.scoring.reading import Reading
+from psymem.studies.common.item_scores import Progress
 
 UNDEFINED = (
     "No prediction could be computed in any item: the surprisal of a region is not defined. The first word has none "

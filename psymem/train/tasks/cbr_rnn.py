@@ -20,8 +20,8 @@ from psymem.models.cbr_rnn import CueBasedRNN, CueBasedRNNSettings
 from psymem.models.cbr_rnn_training import hidden_states
 from psymem.models.word_tokenizer import BOS_ID, EOS_ID, PAD_ID
 from psymem.train.loop.evaluation import HeldOutSurprisal, held_out_surprisal
-from psymem.train.tasks.objectives import CompetitorSampler, joint_loss, next_word_loss
-from psymem.train.text.batching import Batch, make_batch, plan_epoch
+from psymem.train.tasks.objectives import Competitors, CompetitorSampler, joint_loss, next_word_loss
+from psymem.train.text.batching import Batch, emphasised_batch, make_batch, plan_epoch
 from psymem.train.text.corpus import NO_TAG, EncodedText
 
 
@@ -43,6 +43,10 @@ class ObjectiveSettings:
         Inputs per batch, padding included.
     tagged_passes
         How often tagged sentences come in one pass over the text.
+    emphasis
+        How often a marked word of the emphasised sentences counts in the next-word loss; other words count once.
+    emphasised_passes
+        How often emphasised sentences come in one pass over the text.
     precision
         "bf16", "fp32", or "auto": bf16 where the processor multiplies it natively.
     """
@@ -55,7 +59,16 @@ class ObjectiveSettings:
     sampled_words: int = 4096
     batch_tokens: int = 4096
     tagged_passes: int = 1
+    emphasis: float = 1.0
+    emphasised_passes: int = 1
     precision: str = "auto"
+
+    def __post_init__(self) -> None:
+        """Refuse an emphasis that would teach the opposite."""
+        if not self.emphasis >= 1:
+            raise TrainingError(f"--emphasis has to be at least 1 (no emphasis), not {self.emphasis:g}.")
+        if self.emphasised_passes < 1:
+            raise TrainingError(f"--emphasised-passes has to be at least 1, not {self.emphasised_passes}.")
 
     def compute_type(self) -> torch.dtype:
         """Return the precision of the products."""
@@ -85,7 +98,7 @@ class CueBasedRNNTask(nn.Module):
     vocabulary_size, n_supertags
         Sizes of the two output layers.
     texts
-        "plain", optionally "tagged" (training) and "validation" (held out).
+        "plain", optionally "tagged" and "emphasised" (training) and "validation" (held out).
     seed
         Decides initial weights and order.
     """
@@ -119,10 +132,15 @@ class CueBasedRNNTask(nn.Module):
             self.sampler = CompetitorSampler(counts, settings.sampled_words, never=(PAD_ID, BOS_ID))
 
     def plan(self, epoch: int) -> list[tuple[str, np.ndarray]]:
-        """Batches of the plain text with those of the tagged text mixed in."""
+        """Batches of the plain text with those of the tagged and the emphasised text mixed in."""
         handles = []
-        for name in ("plain", "tagged"):
-            for turn in range(self.settings.tagged_passes if name == "tagged" else 1):
+        passes = {
+            "plain": 1,
+            "tagged": self.settings.tagged_passes,
+            "emphasised": self.settings.emphasised_passes,
+        }
+        for name, turns in passes.items():
+            for turn in range(turns):
                 if name in self.texts and len(self.texts[name]):
                     seed = self.seed * 1000 + turn
                     lengths = self.texts[name].lengths
@@ -135,7 +153,7 @@ class CueBasedRNNTask(nn.Module):
     def batch(self, handle: tuple[str, np.ndarray]) -> Batch:
         """Lay out one planned batch."""
         name, which = handle
-        return make_batch(self.texts[name], which)
+        return (emphasised_batch if name == "emphasised" else make_batch)(self.texts[name], which)
 
     def forward(self, batch: Batch, step: int) -> tuple[Tensor, float]:
         """Return the joint loss and the mean surprisal of the next words, in nats."""
@@ -147,9 +165,24 @@ class CueBasedRNNTask(nn.Module):
         language = next_word_loss(
             hidden[predicts], model.output.weight, model.output.bias, targets[predicts], competitors
         )
-        return joint_loss(
+        loss = joint_loss(
             language, self._tag_loss(hidden, batch), self.settings.alpha, self.settings.normalised
-        ), float(language.detach())
+        )
+        return loss + self._emphasis(hidden, batch, predicts, competitors), float(language.detach())
+
+    def _emphasis(
+        self, hidden: Tensor, batch: Batch, predicts: Tensor, competitors: Competitors | None
+    ) -> Tensor | float:
+        """What emphasised words add to the mean surprisal, each counting `emphasis` times in place of once."""
+        if batch.emphasised is None:
+            return 0.0
+        here = batch.emphasised.T & predicts
+        n = int(here.sum())
+        if not n:
+            return 0.0
+        output, targets = self.model.output, batch.targets.T
+        surprisal = next_word_loss(hidden[here], output.weight, output.bias, targets[here], competitors)
+        return (self.settings.emphasis - 1) * n / int(predicts.sum()) * surprisal
 
     def _hidden(self, inputs: Tensor) -> Tensor:
         if self.settings.attention == "softmax":

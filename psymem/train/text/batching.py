@@ -27,6 +27,8 @@ class Batch:
         (B, T) int64: the next word or end-of-sentence; PAD where there is nothing to predict.
     tags
         (B, T) int64 supertag of the input word, NO_TAG where there is none; None for plain text.
+    emphasised
+        (B, T) bool: the word to predict counts more than others; None where all count alike.
     share, tag_share
         Of a part of a batch: the share of the targets, and of the supertags, of the whole batch that it holds.
     """
@@ -34,6 +36,7 @@ class Batch:
     inputs: torch.Tensor
     targets: torch.Tensor
     tags: torch.Tensor | None
+    emphasised: torch.Tensor | None = field(default=None, kw_only=True)
     share: float = field(default=1.0, kw_only=True)
     tag_share: float = field(default=1.0, kw_only=True)
 
@@ -123,3 +126,13 @@ def make_batch(text: EncodedText, which: np.ndarray) -> Batch:
     return Batch(
         torch.from_numpy(inputs), torch.from_numpy(targets), None if tags is None else torch.from_numpy(tags)
     )
+
+
+def emphasised_batch(text: EncodedText, which: np.ndarray) -> Batch:
+    """Lay out the chosen sentences; the words that have a tag are emphasised."""
+    batch = make_batch(text, which)
+    assert batch.tags is not None
+    marked = batch.tags != NO_TAG  # of the input word
+    emphasised = torch.zeros_like(marked)
+    emphasised[:, :-1] = marked[:, 1:]  # of the word to predict
+    return replace(batch, tags=None, emphasised=emphasised)

@@ -144,6 +144,25 @@ def encode_tagged(
     return _join(parts, complete, labels)
 
 
+def encode_emphasised(paths: Iterable[Path], tokenizer: Tokenizer, longest: int) -> EncodedText:
+    """Encode files of ``word TAB mark`` lines; a marked word's last token has the tag 0.
+
+    Raises
+    ------
+    DataError
+        If a line is neither blank nor two fields, or no word of a file is marked.
+    """
+    sentences: list[list[tuple[str, str]]] = []
+    for path in paths:
+        read = [[(word, "mark" if mark else "") for word, mark in s] for s in read_tagged(Path(path))]
+        if not any(mark for sentence in read for _, mark in sentence):
+            raise DataError(
+                f"{path} marks no word: expected `word TAB mark` lines with a mark at some words."
+            )
+        sentences += read
+    return encode_tagged(sentences, ["mark"], tokenizer, longest)
+
+
 def _cut(ids: np.ndarray, longest: int, ends: set[int]) -> Iterator[np.ndarray]:
     while len(ids) > longest:
         last = next((i for i in range(longest - 1, longest // 2, -1) if int(ids[i]) in ends), longest - 1)

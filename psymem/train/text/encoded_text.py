@@ -22,7 +22,7 @@ from psymem.train.text.corpus import EncodedText
 STAMP, CORPUS, TOKENIZER = "data.json", "corpus.npz", "tokenizer.json"
 CHECKSUMS = "sha256"
 """Name of the checksums in ``data.json``."""
-PARTS = ("plain", "tagged", "validation", "tagged_validation")
+PARTS = ("plain", "tagged", "emphasised", "validation", "tagged_validation")
 
 
 def write_encoded(

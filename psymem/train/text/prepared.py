@@ -10,12 +10,11 @@ from typing import Any
 from tokenizers import Tokenizer
 
 from psymem import checkpoints
-from psymem.errors import CheckpointError, TrainingError
-from psymem.models.word_tokenizer import SPECIAL_TOKENS
-from psymem.train.run import DataSettings, plain_settings, prepare
+from psymem.errors import TrainingError
+from psymem.train.run import PATHS, DataSettings, plain_settings, prepare
 from psymem.train.text.corpus import EncodedText
 from psymem.train.text.encoded_text import CORPUS, STAMP, read_encoded, stored_facts
-from psymem.train.text.vocabulary import VocabularyRule, choose_vocabulary
+from psymem.train.text.vocabulary import VocabularyRule, choose_vocabulary, tokenizer_of
 
 
 @dataclass(frozen=True)
@@ -80,22 +79,6 @@ def prepared_text(
     return Prepared(tokenizer, _untagged(texts), data)
 
 
-def tokenizer_of(model: str) -> Tokenizer:
-    """Return the tokenizer of a bundled model or of a model folder; raises CheckpointError if it is not ours."""
-    path = checkpoints.describe(model).path / checkpoints.TOKENIZER
-    try:
-        tokenizer = Tokenizer.from_str(path.read_text(encoding="utf-8"))
-    except Exception as error:  # the library raises plain Exception
-        raise CheckpointError(f"{path} is not a tokenizer that can be read: {error}.") from error
-    for number, token in enumerate(SPECIAL_TOKENS):
-        if tokenizer.token_to_id(token) != number:
-            raise CheckpointError(
-                f"{path} gives {token} the number {tokenizer.token_to_id(token)}, expected {number}: only the "
-                "vocabulary of a word-level model of psymem can be taken over."
-            )
-    return tokenizer
-
-
 def _from_cache(data: DataSettings, folder: Path, given: Tokenizer | None, name: str) -> Prepared:
     """Read a folder's text; what was asked for has to agree with it."""
     stored = stored_facts(folder)
@@ -124,7 +107,7 @@ def _from_cache(data: DataSettings, folder: Path, given: Tokenizer | None, name:
 
 def _settings(stored: dict[str, Any]) -> DataSettings:
     """DataSettings as :func:`psymem.train.run.plain_settings` wrote them."""
-    paths = {k: tuple(Path(p) for p in stored.get(k, ())) for k in ("text", "tagged", "again", "held_out")}
+    paths = {k: tuple(Path(p) for p in stored.get(k, ())) for k in PATHS}
     rule = stored["vocabulary"]
     rule = VocabularyRule(**{**rule, "also_from": tuple(Path(p) for p in rule["also_from"])})
     others = {k: v for k, v in stored.items() if k not in ("seed", "kind")}

@@ -9,7 +9,8 @@ from pathlib import Path
 from tokenizers import Tokenizer
 from tokenizers.trainers import WordLevelTrainer
 
-from psymem.errors import TrainingError
+from psymem import checkpoints
+from psymem.errors import CheckpointError, TrainingError
 from psymem.models.word_tokenizer import SPECIAL_TOKENS, build_tokenizer
 from psymem.train.text.files import read_sentences
 
@@ -70,6 +71,22 @@ def choose_vocabulary(files: list[Path], rule: VocabularyRule) -> Tokenizer:
             f"No word occurs at least {rule.minimum_count} times in {where}; lower --minimum-count."
         )
     return build_tokenizer(words)
+
+
+def tokenizer_of(model: str) -> Tokenizer:
+    """Return the tokenizer of a bundled model or of a model folder; raises CheckpointError if it is not ours."""
+    path = checkpoints.describe(model).path / checkpoints.TOKENIZER
+    try:
+        tokenizer = Tokenizer.from_str(path.read_text(encoding="utf-8"))
+    except Exception as error:  # the library raises plain Exception
+        raise CheckpointError(f"{path} is not a tokenizer that can be read: {error}.") from error
+    for number, token in enumerate(SPECIAL_TOKENS):
+        if tokenizer.token_to_id(token) != number:
+            raise CheckpointError(
+                f"{path} gives {token} the number {tokenizer.token_to_id(token)}, expected {number}: only the "
+                "vocabulary of a word-level model of psymem can be taken over."
+            )
+    return tokenizer
 
 
 def frequent_types(files: list[Path], size: int, minimum_count: int) -> list[str]:

@@ -14,7 +14,7 @@ import psymem
 from psymem.backends.load import load_backend
 from psymem.cli.folders import results_folder
 from psymem.cli.studies.effects_table import effects_table
-from psymem.measures.relative_attention import RelativeAttention
+from psymem.measures.attention import RelativeAttention
 
 
 @pytest.fixture(scope="module")

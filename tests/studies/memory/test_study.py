@@ -10,8 +10,7 @@ import pytest
 
 from psymem.backends.toy import ToyBackend
 from psymem.errors import DataError, MeasureError
-from psymem.measures.memory_half_life import MemoryHalfLife
-from psymem.measures.memory_response import MemoryResponse, response_lengths
+from psymem.measures.memory_response import MemoryHalfLife, MemoryResponse, response_lengths
 from psymem.scoring.score import as_words
 from psymem.studies.memory.reading import by_distance
 from psymem.studies.memory.study import memory_decay

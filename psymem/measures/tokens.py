@@ -1,4 +1,4 @@
-"""How much of the text before a word the model could see."""
+"""How many tokens a word has, and how many before it the model could see."""
 
 from __future__ import annotations
 
@@ -8,7 +8,25 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
+from psymem.measures.columns import Column
 from psymem.trace import Trace
+
+
+@dataclass(frozen=True)
+class NTokens:
+    """Number of tokens the model's tokenizer makes of a word."""
+
+    name: ClassVar[str] = "n-tokens"
+    requires: ClassVar[frozenset[str]] = frozenset({"logprob"})
+    roles: ClassVar[tuple[str, ...]] = ()
+    facts: ClassVar[tuple[Column, ...]] = (
+        Column("n_tokens", "tokens in the word", "the tokenizer cuts the word into more pieces", "tokens"),
+    )
+    columns: ClassVar[tuple[str, ...]] = ("n_tokens",)
+
+    def __call__(self, trace: Trace, words: pd.DataFrame) -> dict[str, np.ndarray]:
+        """Return (n_words,) int."""
+        return {self.columns[0]: np.bincount(trace.word_index, minlength=len(words))}
 
 
 @dataclass(frozen=True)
@@ -23,6 +41,14 @@ class ContextLength:
     name: ClassVar[str] = "context-length"
     requires: ClassVar[frozenset[str]] = frozenset({"logprob"})
     roles: ClassVar[tuple[str, ...]] = ()
+    facts: ClassVar[tuple[Column, ...]] = (
+        Column(
+            "context_tokens",
+            "context before the word (tokens)",
+            "the model could see more of the text",
+            "tokens",
+        ),
+    )
     columns: ClassVar[tuple[str, ...]] = ("context_tokens",)
 
     def __call__(self, trace: Trace, words: pd.DataFrame) -> dict[str, np.ndarray]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from psymem.cli.app import build
-from psymem.cli.reading_options import reading_settings
+from psymem.scoring.reading import Reading
 
 SUITE = {
     "meta": {"name": "agreement", "metric": "sum"},
@@ -88,10 +89,54 @@ def test_every_command_takes_the_settings_of_the_model(name, commands, small_pre
     assert (settings["punctuation"], settings["precision"]) == ("spaced", "bfloat16")
 
 
-def test_options_not_given_are_left_to_the_models():
-    assert reading_settings(False, False, device="", dtype="") == {}
-    assert reading_settings(True, True, device="mps", dtype="") == {
-        "device": "mps",
+def test_settings_not_given_are_left_to_the_models():
+    assert Reading().settings == {}
+    asked = Reading(
+        bos=False, punctuation="spaced", device="mps", batch_tokens=64, others={"fixation_seed": 2}
+    )
+    assert asked.settings == {
         "bos": False,
         "punctuation": "spaced",
+        "device": "mps",
+        "batch_tokens": 64,
+        "fixation_seed": 2,
     }
+
+
+READING_OPTIONS = {
+    *("--no-bos", "--lower-case", "--context", "--spaced-punctuation", "--heads", "--query"),
+    *("--device", "--dtype", "--batch-tokens"),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "without"),
+    [
+        ("score", set()),
+        ("attraction", set()),
+        ("reading", set()),
+        ("fixations", {"--heads", "--query"}),
+        ("heads", {"--heads"}),
+        ("suite", {"--heads", "--query"}),
+        ("pairs", {"--heads", "--query"}),
+        ("memory", {"--heads", "--query", "--context"}),
+    ],
+)
+def test_every_command_that_reads_has_all_reading_options(name, without):
+    command = typer.main.get_command(build()).commands[name]
+    options = {flag for parameter in command.params for flag in parameter.opts}
+    assert options >= READING_OPTIONS - without
+    assert not options & without
+
+
+def test_significance_and_seed_mean_the_same_everywhere():
+    commands = typer.main.get_command(build()).commands
+    seeds = {}
+    for name, command in commands.items():
+        for parameter in command.params:
+            if "--alpha" in parameter.opts and name != "train":
+                assert "supertag" in parameter.help, name
+            if "--seed" in parameter.opts:
+                seeds[name] = parameter.default
+    assert len(seeds) > 8
+    assert set(seeds.values()) <= {1, None}, seeds
