@@ -58,7 +58,7 @@ def attraction(
     within: str = typer.Option(
         None,
         help="Property of the items (a column) within whose levels the effects are tested too. Default: the one that "
-        "the item set names (attraction-core: target_number); 'none' for none.",
+        "the item set's card names (within = ...), if any; 'none' for none.",
     ),
     alpha: float = typer.Option(
         None,
