@@ -75,7 +75,8 @@ def build() -> typer.Typer:
     for command, panel in COMMANDS.items():
         known = len(app.registered_commands), len(app.registered_groups)
         import_module(f"psymem.cli.{command}").register(app)
-        for added in (*app.registered_commands[known[0] :], *app.registered_groups[known[1] :]):
+        added_now: list[Any] = [*app.registered_commands[known[0] :], *app.registered_groups[known[1] :]]
+        for added in added_now:
             added.rich_help_panel = panel
     return app
 

@@ -32,6 +32,10 @@ from psymem.tables import STIMULI, check
 SHOWN_PROBLEMS = 5
 
 
+CONTROLS, OTHER_SUBJECTS = "controls.csv", "controls_subject.csv"
+"""Files beside ``items.csv``."""
+
+
 @dataclass(frozen=True)
 class ItemSet:
     """An item set that fits its format.
@@ -55,6 +59,9 @@ class ItemSet:
         What was normalised or is worth knowing, one plain sentence each.
     controls
         WORDS of a grammatical and plausible version of each sentence, same `text_id`; None without.
+    other_subjects
+        WORDS of sentences of some of the conditions with the same attractor and verb and another subject, which the verb
+        fits in meaning: what they share with the items is how well attractor and verb go together; None without.
     """
 
     name: str
@@ -66,6 +73,7 @@ class ItemSet:
     path: Path
     notes: list[str] = field(default_factory=list)
     controls: pd.DataFrame | None = None
+    other_subjects: pd.DataFrame | None = None
 
     @property
     def sentences(self) -> pd.DataFrame:
@@ -138,10 +146,18 @@ def read_item_set(name_or_path: str | Path) -> ItemSet:
     if report.problems:
         raise StimuliError(_summary(report))
     name = str(report.card.get("name", path.stem))
-    controls = _read_controls(path, report)
     words = to_words(report.stimuli, order_of(report.design))
     return ItemSet(
-        name, words, report.factors, report.design, report.card, _sha256(path), path, report.notes, controls
+        name,
+        words,
+        report.factors,
+        report.design,
+        report.card,
+        _sha256(path),
+        path,
+        report.notes,
+        controls=_read_beside(path, report, CONTROLS),
+        other_subjects=_read_beside(path, report, OTHER_SUBJECTS),
     )
 
 
@@ -254,15 +270,18 @@ def read_card(path: Path) -> dict[str, Any]:
         raise DataError(f"{beside} is not valid TOML: {error}.") from error
 
 
-def _read_controls(path: Path, report: Report) -> pd.DataFrame | None:
-    """Return the words of ``controls.csv`` beside ``items.csv``, which has the same items and conditions."""
-    beside = path.with_name("controls.csv")
+def _read_beside(path: Path, report: Report, name: str) -> pd.DataFrame | None:
+    """Return the words of controls beside ``items.csv``: of the same items and conditions, or of some conditions."""
+    beside = path.with_name(name)
     if path.stem != "items" or not beside.is_file():
         return None
     controls = examine(beside)
     if controls.problems:
         raise StimuliError(_summary(controls))
     keys = [{(s.item, s.condition) for s in r.stimuli} for r in (report, controls)]
+    if name == OTHER_SUBJECTS:
+        has = {condition for _, condition in keys[1]}
+        keys[0] = {key for key in keys[0] if key[1] in has}
     if keys[0] != keys[1]:
         item, condition = sorted(keys[0] ^ keys[1])[0]
         lacking = beside.name if (item, condition) in keys[0] else path.name

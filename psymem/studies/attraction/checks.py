@@ -21,7 +21,7 @@ from psymem.errors import FitError
 from psymem.fitting.crossed_means import mean_test
 from psymem.fitting.multiplicity import adjust
 from psymem.reports.wording import listing, number, p_value
-from psymem.studies.attraction.effects import VIOLATIONS
+from psymem.studies.attraction.effects import SEMANTIC_ATTRACTION, VIOLATIONS
 from psymem.studies.attraction.first_tests import Cells, cells_of
 from psymem.studies.common.rows import CRITICAL, family_names, has_role
 from psymem.studies.common.structures import CROSSED, OVER_ITEMS
@@ -35,6 +35,7 @@ COST = "{} violation"
 SUBJECT, ATTRACTOR = "subject's number", "attractor's number"
 SAME, OTHER = "wrong verb, attractor of the subject's number", "wrong verb, attractor of the other number"
 NEAR = "wrong verb, no attractor"
+BEYOND_ASSOCIATION = "semantic attraction beyond association"
 VERB = "critical verb"
 CHECK_COLUMNS = (
     *("model", "check", "items", "condition", "measure", "estimate", "se", "df", "t", "p", "p_holm"),
@@ -88,7 +89,11 @@ class Checks:
     def undetected(self) -> dict[str, set[str]]:
         """Model -> kinds of violation that it does not detect."""
         models = self.table["model"].unique()
-        return {m: {v for v, row in self.gates(m).items() if not row["reliable"]} for m in models}
+        found = {m: {v for v, row in self.gates(m).items() if not row["reliable"]} for m in models}
+        for _, row in self.table[self.table["check"] == BEYOND_ASSOCIATION].iterrows():
+            if not row["reliable"]:
+                found[row["model"]].add(SEMANTIC_ATTRACTION)
+        return found
 
     def headline(self, model: str) -> str:
         """Say first whether the model detects the violations, with the numbers."""
@@ -122,6 +127,8 @@ class Checks:
             said.append(
                 f"What a verb that does not fit costs across the attractor ({place}): {'; '.join(costs)}."
             )
+        beyond = own[own["check"] == BEYOND_ASSOCIATION]
+        said += [_beyond_association(row) for _, row in beyond.iterrows()]
         verbs = own[own["check"] == VERB]
         if len(verbs):
             said.append(_verbs(verbs, self.counts[self.counts["model"] == model]))
@@ -133,6 +140,16 @@ NO_CONTROLS = (
     "No grammatical controls were read: effects are differences between violating sentences, and what an attractor does "
     "whatever the verb is in them."
 )
+
+
+def _beyond_association(row: pd.Series) -> str:
+    text = (
+        "Semantic attraction (D-C) beyond what the same attractor does to the same verb after a subject that the verb fits: "
+        f"{_cost(row)}"
+    )
+    if row["reliable"]:
+        return f"{text}."
+    return f"{text}; semantic attraction is not told from attractor and verb going together."
 
 
 def _cost(row: pd.Series) -> str:
@@ -169,6 +186,7 @@ def manipulation_checks(
     alpha: float,
     engine: str,
     attraction: bool,
+    other_subjects: pd.DataFrame | None = None,
 ) -> Checks:
     """Check every model.
 
@@ -186,6 +204,8 @@ def manipulation_checks(
         Fitting engine where values lack.
     attraction
         Whether the conditions are A-H.
+    other_subjects
+        As `rows`, of sentences with another subject, which the verb fits.
     """
     families = family_names([*rows["model"].unique()])
     found: list[dict[str, Any]] = []
@@ -193,6 +213,9 @@ def manipulation_checks(
         cells = cells_of(_own(rows, families, model), MEASURE)
         beside = None if controls is None else cells_of(_own(controls, families, model), MEASURE)
         tests = [(c, item_set, where, v) for c, where, v in _costs(cells, beside)] if attraction else []
+        if other_subjects is not None:
+            others = cells_of(_own(other_subjects, families, model), MEASURE)
+            tests += [(c, item_set, where, v) for c, where, v in _association(cells, others)]
         if numbers is not None and len(numbers):
             tests += [(c, number_set, where, v) for c, where, v in _weights(_own(numbers, families, model))]
         tests += [(VERB, item_set, condition, values) for condition, values in cells.items()]
@@ -230,6 +253,12 @@ def _costs(cells: Cells, controls: Cells | None) -> Iterator[tuple[str, str, pd.
     for violation, condition in {**VIOLATIONS, "double": "E"}.items():
         if controls is not None and condition in cells:
             yield COST.format(violation), condition, cells[condition] - controls[condition]
+
+
+def _association(cells: Cells, others: Cells) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """Yield how much more the semantic attractor helps the verb after its own subject than after one that the verb fits."""
+    if {"C", "D"} <= set(cells) and {"C", "D"} <= set(others):
+        yield BEYOND_ASSOCIATION, "D-C", (cells["C"] - cells["D"]) - (others["C"] - others["D"])
 
 
 def _weights(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:

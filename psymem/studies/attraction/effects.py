@@ -43,6 +43,9 @@ HUMAN_PERCENTAGES: Mapping[str, tuple[float, float, float]] = MappingProxyType(
 UNRELIABLE = "no reliable effect"
 """Direction of an effect that cannot be told from zero."""
 
+SEMANTIC_ATTRACTION = "semantic attraction"
+"""What effects of an attractor that fits in meaning rest on beside the violations."""
+
 VIOLATIONS: Mapping[str, str] = MappingProxyType({"agreement": "A", "semantic": "C"})
 """What a verb can violate, and the condition that has this violation alone and no attractor."""
 
@@ -87,6 +90,11 @@ class Effect:
     human_evidence: str
     rests_on: tuple[str, ...]
     paper_direction: str
+
+    @property
+    def all_it_rests_on(self) -> tuple[str, ...]:
+        """`rests_on`, and `SEMANTIC_ATTRACTION` where a condition has an attractor that fits in meaning."""
+        return (*self.rests_on, *([SEMANTIC_ATTRACTION] if {"D", "F", "G"} & set(self.weights) else []))
 
     @property
     def conditions(self) -> tuple[str, ...]:

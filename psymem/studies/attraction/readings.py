@@ -38,6 +38,8 @@ class Readings:
         SCORES of sentences that cross the numbers of subject, attractor and verb; None without.
     number_set
         Name of the set they are from.
+    other_subjects
+        The same of sentences with another subject, which the verb fits.
     notes
         What models found odd about the words.
     """
@@ -46,6 +48,7 @@ class Readings:
     controls: pd.DataFrame | None = None
     numbers: pd.DataFrame | None = None
     number_set: str = ""
+    other_subjects: pd.DataFrame | None = None
     notes: list[str] = field(default_factory=list)
 
 
@@ -80,14 +83,17 @@ def read_everything(
     measures = [*run.measures]
     if checked and "surprisal_bits" not in (c for m in measures for c in m.columns):
         measures.append(Surprisal())
-    frames = [item_set.words] if controls is None else [item_set.words, controls]
-    found, notes = _scored(frames, run, measures, progress)
-    numbers = found[0] if own else None
+    others = item_set.other_subjects if attraction else None
+    named = {"items": item_set.words, "controls": controls, "other_subjects": others}
+    frames = {name: frame for name, frame in named.items() if frame is not None}
+    scored, notes = _scored([*frames.values()], run, measures, progress)
+    found = dict(zip(frames, scored, strict=True))
+    numbers = found["items"] if own else None
     if beside is not None:
         (numbers,), more = _scored([until_critical(beside.words)], run, [Surprisal()], progress)
         notes += [n for n in more if n not in notes]
     name = item_set.name if own else beside.name if beside is not None else ""
-    return Readings(found[0], found[1] if len(found) > 1 else None, numbers, name, notes)
+    return Readings(**found, numbers=numbers, number_set=name, notes=notes)
 
 
 def until_critical(words: pd.DataFrame) -> pd.DataFrame:

@@ -234,7 +234,9 @@ def _checks(
     if numbers is not None and len(numbers):
         more = [*NUMBERS, *(["frame"] if "frame" in numbers else [])]
         numbers = with_blocks(region_rows(numbers[has_role(numbers, CRITICAL)], [MEASURE], more), blocks)
-    controls = _control_rows(beside.controls, kept, [MEASURE])
+    controls, others = (
+        _control_rows(scores, kept, [MEASURE]) for scores in (beside.controls, beside.other_subjects)
+    )
     found = manipulation_checks(
         with_blocks(region_rows(kept, [MEASURE], ()), blocks),
         None if controls is None else with_blocks(controls, blocks),
@@ -244,6 +246,7 @@ def _checks(
         alpha=tests.alpha,
         engine=tests.engine,
         attraction=attraction,
+        other_subjects=None if others is None else with_blocks(others, blocks),
     )
     return replace(found, counts=training_counts(kept, about.get("models", ())))
 

@@ -31,7 +31,9 @@ AGAINST_PEOPLE = "against people"
 UNDECIDED = "undecided"
 NOT_INTERPRETABLE = "not interpretable"
 
-RESTS_ON: Mapping[str, tuple[str, ...]] = MappingProxyType({e.name: e.rests_on for e in ATTRACTION_EFFECTS})
+RESTS_ON: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {e.name: e.all_it_rests_on for e in ATTRACTION_EFFECTS}
+)
 
 
 def smallest_effect(measure: str, given: Mapping[str, float]) -> float | None:
@@ -82,7 +84,8 @@ def verdict(row: pd.Series, alpha: float, undetected: Collection[str] = ()) -> s
     alpha
         Significance level, for corrected p-values.
     undetected
-        Violations that the model does not detect: effects that rest on them mean nothing.
+        Violations that the model does not detect, and semantic attraction where it is not told from association: effects
+        that rest on them mean nothing.
 
     Returns
     -------

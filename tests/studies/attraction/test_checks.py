@@ -237,3 +237,32 @@ def test_counts_of_forms_come_from_the_model_s_folder(scores, tmp_path, monkeypa
     assert result.checks.sentences("cbr-rnn")[-1].endswith(
         "Read in training, per form: median 40 times, least 'were' (40)."
     )
+
+
+@pytest.mark.parametrize(("beyond", "told"), [(0.0, False), (1.5, True)])
+def test_semantic_attraction_is_told_from_attractor_and_verb_going_together(scores, beyond, told):
+    """With another subject that the verb fits, D is as much easier than C as in the items, or `beyond` bits less so."""
+    others = scores[scores["condition"].isin(list("CDEFGH"))].copy()
+    noise = np.random.default_rng(4).normal(0, 0.05, len(others))
+    others["surprisal_bits"] = others["surprisal_bits"] - 3 + beyond * (others["condition"] == "D") + noise
+    beside = Readings(scores, controls_of(scores, 4.0), other_subjects=others)
+    result = analyse(scores, FACTORS, attraction=True, measures=MEASURES, about=ABOUT, beside=beside)
+    check = result.checks.table.set_index("check").loc[checks_of.BEYOND_ASSOCIATION]
+    wide = [
+        frame.pivot_table(index=["item", "model"], columns="condition", values="surprisal_bits")
+        for frame in (scores, others)
+    ]
+    by_hand = ((wide[0]["C"] - wide[0]["D"]) - (wide[1]["C"] - wide[1]["D"])).mean()
+    assert check["estimate"] == pytest.approx(by_hand)
+    assert check["reliable"] == told
+    said = " ".join(result.checks.sentences("cbr-rnn"))
+    assert ("semantic attraction is not told from attractor and verb going together" in said) != told
+    verdicts = result.first.query("measure == 'surprisal_bits'").set_index("effect")["verdict"]
+    rest_on_it = {
+        "semantic-attraction",
+        "interaction",
+        "double-attraction",
+        "semantic-in-double",
+        "additivity",
+    }
+    assert {e for e, v in verdicts.items() if v == "not interpretable"} == (set() if told else rest_on_it)
