@@ -180,8 +180,8 @@ def _legend(result: FactorialResult) -> list[str]:
     if has_verdicts(result.first):
         lines.append(
             "As people: significant with the same sign, or, where people show none, shown to be smaller than the smallest "
-            f"effect of interest ({smallest_in_words(result.first)}). -: the violation, or semantic attraction beyond "
-            "association, is not detected."
+            f"effect of interest ({smallest_in_words(result.first)}). -: the violation is not detected, or what "
+            "the attractor does is not told from something else (above)."
         )
     lines += (
         [EXPLANATION] if COLUMNS[0] in result.effects and result.effects[COLUMNS[0]].notna().any() else []

@@ -21,7 +21,7 @@ from psymem.errors import FitError
 from psymem.fitting.crossed_means import mean_test
 from psymem.fitting.multiplicity import adjust
 from psymem.reports.wording import listing, number, p_value
-from psymem.studies.attraction.effects import SEMANTIC_ATTRACTION, VIOLATIONS
+from psymem.studies.attraction.effects import AGREEMENT_ATTRACTION, SEMANTIC_ATTRACTION, VIOLATIONS
 from psymem.studies.attraction.first_tests import Cells, cells_of
 from psymem.studies.common.rows import CRITICAL, family_names, has_role
 from psymem.studies.common.structures import CROSSED, OVER_ITEMS
@@ -90,9 +90,10 @@ class Checks:
         """Model -> kinds of violation that it does not detect."""
         models = self.table["model"].unique()
         found = {m: {v for v, row in self.gates(m).items() if not row["reliable"]} for m in models}
-        for _, row in self.table[self.table["check"] == BEYOND_ASSOCIATION].iterrows():
-            if not row["reliable"]:
-                found[row["model"]].add(SEMANTIC_ATTRACTION)
+        for check, kind in ((OTHER, AGREEMENT_ATTRACTION), (BEYOND_ASSOCIATION, SEMANTIC_ATTRACTION)):
+            for _, row in self.table[self.table["check"] == check].iterrows():
+                if not row["reliable"]:
+                    found[row["model"]].add(kind)
         return found
 
     def headline(self, model: str) -> str:
@@ -127,6 +128,11 @@ class Checks:
             said.append(
                 f"What a verb that does not fit costs across the attractor ({place}): {'; '.join(costs)}."
             )
+            said += [
+                _nearest_noun(row)
+                for _, row in own[own["check"] == OTHER].iterrows()
+                if row["condition"] == frame
+            ]
         beyond = own[own["check"] == BEYOND_ASSOCIATION]
         said += [_beyond_association(row) for _, row in beyond.iterrows()]
         verbs = own[own["check"] == VERB]
@@ -140,6 +146,16 @@ NO_CONTROLS = (
     "No grammatical controls were read: effects are differences between violating sentences, and what an attractor does "
     "whatever the verb is in them."
 )
+
+
+def _nearest_noun(row: pd.Series) -> str:
+    text = f"The wrong verb costs {_cost(row)}, where the attractor has its number"
+    if row["reliable"]:
+        return f"{text}: the verb goes by its subject."
+    return (
+        f"{text}: the verb does not go by its subject more than by the nearest noun, and agreement attraction is not told "
+        "from agreement with that."
+    )
 
 
 def _beyond_association(row: pd.Series) -> str:

@@ -43,8 +43,9 @@ HUMAN_PERCENTAGES: Mapping[str, tuple[float, float, float]] = MappingProxyType(
 UNRELIABLE = "no reliable effect"
 """Direction of an effect that cannot be told from zero."""
 
-SEMANTIC_ATTRACTION = "semantic attraction"
-"""What effects of an attractor that fits in meaning rest on beside the violations."""
+AGREEMENT_ATTRACTION, SEMANTIC_ATTRACTION = "agreement attraction", "semantic attraction"
+"""What effects of an attractor in the verb's number, and of one that fits in meaning, rest on beside the violations: that
+the verb goes by its subject and not by the nearest noun, and that attractor and verb do not just go together."""
 
 VIOLATIONS: Mapping[str, str] = MappingProxyType({"agreement": "A", "semantic": "C"})
 """What a verb can violate, and the condition that has this violation alone and no attractor."""
@@ -93,8 +94,12 @@ class Effect:
 
     @property
     def all_it_rests_on(self) -> tuple[str, ...]:
-        """`rests_on`, and `SEMANTIC_ATTRACTION` where a condition has an attractor that fits in meaning."""
-        return (*self.rests_on, *([SEMANTIC_ATTRACTION] if {"D", "F", "G"} & set(self.weights) else []))
+        """`rests_on`, and what the attractors in the conditions have to be: see `AGREEMENT_ATTRACTION`."""
+        kinds = {AGREEMENT_ATTRACTION: {"B", "F", "H"}, SEMANTIC_ATTRACTION: {"D", "F", "G"}}
+        return (
+            *self.rests_on,
+            *(kind for kind, conditions in kinds.items() if conditions & set(self.weights)),
+        )
 
     @property
     def conditions(self) -> tuple[str, ...]:

@@ -84,7 +84,7 @@ def verdict(row: pd.Series, alpha: float, undetected: Collection[str] = ()) -> s
     alpha
         Significance level, for corrected p-values.
     undetected
-        Violations that the model does not detect, and semantic attraction where it is not told from association: effects
+        Violations that the model does not detect, and kinds of attraction that are not told from something else: effects
         that rest on them mean nothing.
 
     Returns

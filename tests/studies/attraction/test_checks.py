@@ -154,7 +154,9 @@ def test_sentences_of_a_model_that_detects(detecting):
     assert said[1].startswith(
         "What a verb that does not fit costs across the attractor (crossed, phrase): subject's number +1.99 bits ["
     )
-    assert said[2].startswith("Critical verbs: mean surprisal ")
+    assert said[2].startswith("The wrong verb costs +")
+    assert said[2].endswith(": the verb goes by its subject.")
+    assert said[3].startswith("Critical verbs: mean surprisal ")
     assert set(detecting.first["verdict"].dropna()) <= {"as people", "against people", "undecided"}
 
 
@@ -263,6 +265,29 @@ def test_semantic_attraction_is_told_from_attractor_and_verb_going_together(scor
         "interaction",
         "double-attraction",
         "semantic-in-double",
+        "additivity",
+    }
+    assert {e for e, v in verdicts.items() if v == "not interpretable"} == (set() if told else rest_on_it)
+
+
+@pytest.mark.parametrize(
+    ("subject", "attractor", "told"), [(2.0, 1.0, True), (0.3, 1.0, False), (0.0, 2.0, False)]
+)
+def test_agreement_with_the_nearest_noun_is_no_attraction(scores, subject, attractor, told):
+    """Condition A looks detected to a model that goes by the nearest noun; the crossed numbers tell it."""
+    result = run(scores, controls_of(scores, 4.0), numbers_of(subject, attractor))
+    check = result.checks.table.query("condition == 'phrase'").set_index("check").loc[checks_of.OTHER]
+    assert check["estimate"] == pytest.approx(subject - attractor, abs=0.15)
+    assert check["reliable"] == told
+    assert result.checks.gates("cbr-rnn")["agreement"]["reliable"]
+    said = " ".join(result.checks.sentences("cbr-rnn"))
+    assert ("agreement attraction is not told from agreement with that" in said) != told
+    verdicts = result.first.query("measure == 'surprisal_bits'").set_index("effect")["verdict"]
+    rest_on_it = {
+        "agreement-attraction",
+        "interaction",
+        "double-attraction",
+        "agreement-in-double",
         "additivity",
     }
     assert {e for e, v in verdicts.items() if v == "not interpretable"} == (set() if told else rest_on_it)
