@@ -146,6 +146,7 @@ def train_cbr_rnn(
     fingerprint = {"data": plain_settings(data), "objective": asdict(objective)}
     start = Start(start_from) if start_from else None
     if start is not None:
+        start.check(objective.width, objective.attention)
         fingerprint["started_from"] = start.facts()
     if finished_earlier(out, fingerprint, loop, quiet):
         return out / MODEL

@@ -58,23 +58,25 @@ class Start:
             "tokens_seen": self.card.get("tokens_seen", 0),
         }
 
-    def fill(self, network: CueBasedRNN) -> None:
-        """Copy the weights into `network`; a supertag layer that one of the two lacks keeps its own.
+    def check(self, width: int, attention: str) -> None:
+        """Refuse a run of another size or kind of attention, before any text is read.
 
         Raises
         ------
         TrainingError
-            If a weight has another shape in `network`.
         """
+        theirs = self.network.settings
+        if (theirs.width, theirs.attention) != (width, attention):
+            raise TrainingError(
+                f"--start-from {self.name} has --width {theirs.width} and --attention {theirs.attention}, this run "
+                f"{width} and {attention}: give those of the model."
+            )
+
+    def fill(self, network: CueBasedRNN) -> None:
+        """Copy the weights into `network`; a supertag layer of another size, or that one of the two lacks, keeps its own."""
         own = network.state_dict()
         for key, value in self.network.state_dict().items():
             if key not in own or (key.startswith("supertag.") and own[key].shape != value.shape):
                 continue
-            if own[key].shape != value.shape:
-                theirs = self.network.settings
-                raise TrainingError(
-                    f"--start-from {self.name} has --width {theirs.width} and --attention {theirs.attention}, this run "
-                    f"{network.settings.width} and {network.settings.attention}: give those of the model."
-                )
             own[key] = value.to(own[key].dtype)
         network.load_state_dict(own)

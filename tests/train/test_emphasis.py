@@ -107,3 +107,19 @@ def test_held_out_text_has_to_be_named(tmp_path):
         "--emphasised needs --held-out: without it validation draws sentences from --text, and they would be trained on "
         "through --emphasised."
     )
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path, tokenizer):
+    with pytest.raises(DataError) as refused:
+        encode_emphasised([tmp_path / "no.tsv"], tokenizer, 20)
+    assert (
+        str(refused.value) == f"There is no file {tmp_path / 'no.tsv'}. Give a file of `word TAB tag` lines."
+    )
+
+
+def test_a_damaged_archive_is_named(tmp_path, tokenizer):
+    path = tmp_path / "marked.tsv.gz"
+    path.write_bytes(b"no archive")
+    with pytest.raises(DataError) as refused:
+        encode_emphasised([path], tokenizer, 20)
+    assert str(refused.value) == f"{path} cannot be read: Not a gzipped file (b'no')."

@@ -72,6 +72,7 @@ def test_a_network_of_another_size_is_refused(first, tmp_path):
     assert str(refused.value) == (
         f"--start-from {first} has --width 16 and --attention softmax, this run 8 and softmax: give those of the model."
     )
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_network_of_another_kind_is_refused(tmp_path):

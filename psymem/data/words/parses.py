@@ -32,6 +32,7 @@ NOMINALS = frozenset({"NOUN", "PROPN", "PRON"})
 """Parts of speech of nouns and pronouns."""
 
 _COLUMNS = 10
+NO_PARSER = "Or give parsed sentences with --conllu."
 _INSTALL = "Install it with: pip install 'psymem[parses]'."
 
 
@@ -105,15 +106,24 @@ def parse_text(path: Path, pipeline: str = "en_core_web_sm") -> list[ParsedSente
         If spaCy or the pipeline is not installed, or the file has no words.
     """
     text = read_text(Path(path), [])
-    parser = load_pipeline(pipeline)
+    parser = load_pipeline(pipeline, instead=NO_PARSER)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:
         raise DataError(f"{path} has no words.")
     return [s for doc in parser.pipe(lines) for s in sentences_of_doc(doc)]
 
 
-def load_pipeline(pipeline: str, exclude: tuple[str, ...] = ()) -> Any:
+def load_pipeline(pipeline: str, exclude: tuple[str, ...] = (), instead: str = "") -> Any:
     """Load a spaCy pipeline that is installed, without the components in `exclude`.
+
+    Parameters
+    ----------
+    pipeline
+        Its name.
+    exclude
+        Components that are not needed.
+    instead
+        What else the user can do where it is not installed.
 
     Raises
     ------
@@ -129,7 +139,7 @@ def load_pipeline(pipeline: str, exclude: tuple[str, ...] = ()) -> Any:
     except OSError as error:
         raise DataError(
             f"spaCy has no pipeline {pipeline!r} on this machine. Install one with: "
-            f"python -m spacy download {pipeline}. Or give parsed sentences with --conllu."
+            f"python -m spacy download {pipeline}. {instead}".strip()
         ) from error
 
 
@@ -154,7 +164,7 @@ def parse_words(
     DataError
         If spaCy or the pipeline is not installed.
     """
-    parser = load_pipeline(pipeline)
+    parser = load_pipeline(pipeline, instead=NO_PARSER)
     from spacy.tokens import Doc
 
     found = []

@@ -274,7 +274,8 @@ def _costs(cells: Cells, controls: Cells | None) -> Iterator[tuple[str, str, pd.
 def _association(cells: Cells, others: Cells) -> Iterator[tuple[str, str, pd.DataFrame]]:
     """Yield how much more the semantic attractor helps the verb after its own subject than after one that the verb fits."""
     if {"C", "D"} <= set(cells) and {"C", "D"} <= set(others):
-        yield BEYOND_ASSOCIATION, "D-C", (cells["C"] - cells["D"]) - (others["C"] - others["D"])
+        more = (cells["C"] - cells["D"]) - (others["C"] - others["D"])
+        yield BEYOND_ASSOCIATION, "D-C", more.dropna(how="all")  # items with an unknown word in the others
 
 
 def _weights(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:

@@ -234,9 +234,10 @@ def _checks(
     if numbers is not None and len(numbers):
         more = [*NUMBERS, *(["frame"] if "frame" in numbers else [])]
         numbers = with_blocks(region_rows(numbers[has_role(numbers, CRITICAL)], [MEASURE], more), blocks)
-    controls, others = (
-        _control_rows(scores, kept, [MEASURE]) for scores in (beside.controls, beside.other_subjects)
-    )
+    others = beside.other_subjects
+    if others is not None and not keep_oov:
+        others = others[~others["item"].isin(out_of_vocabulary(others)["item"])]
+    controls, others = (_control_rows(scores, kept, [MEASURE]) for scores in (beside.controls, others))
     found = manipulation_checks(
         with_blocks(region_rows(kept, [MEASURE], ()), blocks),
         None if controls is None else with_blocks(controls, blocks),

@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -105,11 +107,10 @@ def read_tagged(path: Path) -> list[list[tuple[str, str]]]:
     Raises
     ------
     DataError
-        If a line is neither blank nor two fields; the line is named.
+        If the file cannot be read, or a line is neither blank nor two fields; the line is named.
     """
-    opener = gzip.open if path.name.endswith(".gz") else open
     sentences: list[list[tuple[str, str]]] = [[]]
-    with opener(path, "rt", encoding="utf-8") as file:
+    with _readable(path) as file:
         for number, line in enumerate(file, 1):
             fields = line.rstrip("\r\n").split("\t")
             if fields == [""]:
@@ -121,6 +122,19 @@ def read_tagged(path: Path) -> list[list[tuple[str, str]]]:
                     f"{path}, line {number}: expected `word TAB tag` or a blank line, found {line.strip()!r}."
                 )
     return [s for s in sentences if s]
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[IO[str]]:
+    """Open a text file, gzipped or not; what goes wrong while it is read is said in words."""
+    opener: Any = gzip.open if path.name.endswith(".gz") else open
+    try:
+        with opener(path, "rt", encoding="utf-8") as file:
+            yield file
+    except FileNotFoundError as error:
+        raise DataError(f"There is no file {path}. Give a file of `word TAB tag` lines.") from error
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} cannot be read: {error}.") from error
 
 
 def choose_tags(sentences: Iterable[list[tuple[str, str]]], minimum_count: int = 10) -> list[str]:

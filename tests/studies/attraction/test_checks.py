@@ -291,3 +291,13 @@ def test_agreement_with_the_nearest_noun_is_no_attraction(scores, subject, attra
         "additivity",
     }
     assert {e for e, v in verdicts.items() if v == "not interpretable"} == (set() if told else rest_on_it)
+
+
+def test_items_with_an_unknown_word_after_another_subject_are_left_out_of_that_check(scores):
+    others = scores[scores["condition"].isin(list("CDEFGH"))].copy()
+    unknown = (others["item"] == others["item"].iloc[0]) & (others["role"] == "critical")
+    others.loc[unknown, ["oov", "surprisal_bits"]] = [True, 99.0]
+    beside = Readings(scores, controls_of(scores, 4.0), other_subjects=others)
+    result = analyse(scores, FACTORS, attraction=True, measures=MEASURES, about=ABOUT, beside=beside)
+    check = result.checks.table.set_index("check").loc[checks_of.BEYOND_ASSOCIATION]
+    assert (check["n_items"], check["estimate"]) == (13, pytest.approx(0, abs=1e-9))
