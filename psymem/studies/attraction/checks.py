@@ -59,7 +59,7 @@ class Checks:
         Columns `CHECK_COLUMNS`; ``reliable`` says whether the estimate is above zero at the level of significance, for
         what decides (`gates`) with ``p_holm``, corrected over the kinds of violation.
     counts
-        How often each model has read each critical form in training, where it says so: `COUNT_COLUMNS`.
+        How often one pass over the training text has each critical form, where a model says so: `COUNT_COLUMNS`.
     controlled
         Whether grammatical controls were read.
     number_set
@@ -187,8 +187,8 @@ def _verbs(verbs: pd.DataFrame, counts: pd.DataFrame) -> str:
         return text
     rarest = counts.sort_values("count", kind="stable").iloc[0]
     return (
-        f"{text} Read in training, per form: median {counts['count'].median():.0f} times, least '{rarest['word']}' "
-        f"({rarest['count']:.0f})."
+        f"{text} In one pass over the training text, per form: median {counts['count'].median():.0f} times, least "
+        f"'{rarest['word']}' ({rarest['count']:.0f})."
     )
 
 
@@ -349,7 +349,7 @@ def training_counts(scores: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -
     Returns
     -------
     pandas.DataFrame
-        `COUNT_COLUMNS`, instances of a family averaged; a form that is not there was read 0 times.
+        `COUNT_COLUMNS`, instances of a family averaged; a form that is not there counts 0.
     """
     critical = scores[has_role(scores, CRITICAL)]
     families = family_names([*scores["model"].unique()])

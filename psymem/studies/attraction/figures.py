@@ -101,7 +101,10 @@ def means_note(result: FactorialResult) -> str:
 def by_item_note(result: FactorialResult) -> str:
     """Say what the dots and bars of the by-item figure are."""
     averaged = " (instances averaged)" if any(len(i) > 1 for i in result.instances.values()) else ""
-    return f"Dots: the {result.n_items} items{averaged}. Black: mean over items with its 95% t interval."
+    alone = " Violating sentences alone, their controls not subtracted." if result.controlled else ""
+    return (
+        f"Dots: the {result.n_items} items{averaged}. Black: mean over items with its 95% t interval.{alone}"
+    )
 
 
 def effect_labels(result: FactorialResult) -> dict[str, str]:

@@ -42,9 +42,8 @@ def checks_html(result: FactorialResult) -> str:
             forms = ", ".join(
                 f"{r['word']} {r['count']:.0f}" for _, r in counts.sort_values("word").iterrows()
             )
-            parts.append(
-                f'<p class="small">{escape(f"Times that {model} has read each form in training: {forms}.")}</p>'
-            )
+            said = f"Times that one pass over the training text of {model} has each form: {forms}."
+            parts.append(f'<p class="small">{escape(said)}</p>')
     return "".join(parts) + f'<p class="small">{escape(CHECKS_READING)}</p>'
 
 
@@ -55,7 +54,9 @@ CHECKS_READING = (
     "that does. Items and model instances are samples (one instance: t-test over items); reliable: above zero at the level "
     "of significance (agreement and semantic violation, which decide: corrected for there being two). An attractor can "
     "only hide a violation that the model detects: where the agreement "
-    "(semantic) violation is not reliable, effects that rest on it are not compared with people."
+    "(semantic) violation is not reliable, effects that rest on it are not compared with people. Nor are effects of "
+    "agreement attraction where the wrong verb does not reliably cost something after an attractor of the other number (the "
+    "verb may go by the nearest noun), nor those of semantic attraction where it is not reliable beyond association."
 )
 
 

@@ -237,7 +237,7 @@ def test_counts_of_forms_come_from_the_model_s_folder(scores, tmp_path, monkeypa
     assert found.to_dict("records") == [{"model": "cbr-rnn", "word": "were", "count": 40.0}]
     result = analyse(scores, FACTORS, attraction=True, measures=MEASURES, about={**ABOUT, "models": models})
     assert result.checks.sentences("cbr-rnn")[-1].endswith(
-        "Read in training, per form: median 40 times, least 'were' (40)."
+        "In one pass over the training text, per form: median 40 times, least 'were' (40)."
     )
 
 
